@@ -31,17 +31,17 @@ func (a Absence) mayReturn(members []ring.Member) bool {
 const awayAfter = 3 * time.Second
 
 // absent returns the nodes that are away, on the leader.
-func (e *Engine) absent() Absence {
-	if e.cfg.Absent != nil {
-		return e.cfg.Absent()
+func (pl *planner) absent() Absence {
+	if pl.e.cfg.Absent != nil {
+		return pl.e.cfg.Absent()
 	}
 	var away Absence
-	for _, m := range e.cfg.Table.State().MembersOf() {
-		if silent, ok := e.LeaseSilence(m.ID); ok && silent > awayAfter && m.ID != e.cfg.Self {
+	for _, m := range pl.e.cfg.Table.State().MembersOf() {
+		if silent, ok := pl.e.LeaseSilence(m.ID); ok && silent > awayAfter && m.ID != pl.e.cfg.Self {
 			if away == nil {
 				away = make(Absence)
 			}
-			away[m.ID] = silent > e.cfg.Rereplicate
+			away[m.ID] = silent > pl.e.cfg.Rereplicate
 		}
 	}
 	return away

@@ -31,12 +31,15 @@ type Engine struct {
 	received     receivedStreams
 	feed         *feed.Feed
 	lease        *lease.Lease
-	leaseServer  leaseServer
-	scrub        scrub
-	readOnly     readOnly
 	leaseHolders leaseHolders
 
-	sweepNow chan struct{}
+	// The parts of the engine that are types of their own; each has its file. What they export are
+	// methods of the engine.
+	leaseServer
+	scrub
+	renewer  leaseRenewer
+	planner  planner
+	readOnly readOnly
 	sweeper  sweeper
 
 	resigning atomic.Bool
@@ -58,16 +61,17 @@ func New(cfg Config) (*Engine, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Engine{
 		cfg: cfg, ctx: ctx, cancel: cancel, lease: lease.New(cfg.Leases),
-		sweepNow: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
+		held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
 	}
 	e.feed = e.newFeed()
-	e.scrub.init()
-	e.sweeper.mu = locks.NewChanMutex()
+	e.leaseServer.e, e.renewer.e, e.planner.e, e.readOnly.e = e, e, e, e
+	e.scrub.init(e)
+	e.sweeper.init(e)
 	e.lease.Refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
-	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubLoop, e.repairLoop}
+	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.mergeLoop, e.sweeper.sweepLoop, e.scrub.scrubLoop, e.scrub.repairLoop}
 	if cfg.Leases.Clock != nil {
-		loops = append(loops, e.renewLease, e.superviseLeases, e.watchWrites)
+		loops = append(loops, e.renewer.renewLease, e.leaseServer.superviseLeases, e.readOnly.watchWrites)
 	}
 	for _, loop := range loops {
 		e.done.Go(func() { loop(ctx) })

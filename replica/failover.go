@@ -19,7 +19,7 @@ const (
 )
 
 // superviseLeases replaces nodes whose lease has expired, while this node leads.
-func (e *Engine) superviseLeases(ctx context.Context) {
+func (o *leaseServer) superviseLeases(ctx context.Context) {
 	tick := time.NewTicker(lease.SuperviseInterval)
 	defer tick.Stop()
 	var running sync.WaitGroup
@@ -30,14 +30,14 @@ func (e *Engine) superviseLeases(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if _, self := e.lease.Cfg.Consensus.Leader(); !self {
-			e.leaseServer.mu.Lock()
-			e.leaseServer.granter.EndTerm()
-			e.leaseServer.mu.Unlock()
+		if _, self := o.e.lease.Cfg.Consensus.Leader(); !self {
+			o.mu.Lock()
+			o.granter.EndTerm()
+			o.mu.Unlock()
 			continue
 		}
-		for _, v := range e.dueFailovers() {
-			running.Go(func() { e.failOver(ctx, v) })
+		for _, v := range o.dueFailovers() {
+			running.Go(func() { o.failOver(ctx, v) })
 		}
 	}
 }
@@ -49,16 +49,15 @@ type failoverTarget struct {
 }
 
 // dueFailovers returns the starts whose failover begins now. They get no grant from now on.
-func (e *Engine) dueFailovers() []failoverTarget {
-	o := &e.leaseServer
+func (o *leaseServer) dueFailovers() []failoverTarget {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	g, now := &o.granter, e.lease.Cfg.Clock()
+	g, now := &o.granter, o.e.lease.Cfg.Clock()
 	if g.Term == 0 {
 		return nil
 	}
 	g.NoteAwake(now)
-	st := e.cfg.Table.State()
+	st := o.e.cfg.Table.State()
 	serving := make(map[lease.NodeStart]bool)
 	for row := range st.Rows() {
 		if len(row.Backups) > 0 {
@@ -77,12 +76,11 @@ func (e *Engine) dueFailovers() []failoverTarget {
 }
 
 // failOver carries out one failover.
-func (e *Engine) failOver(ctx context.Context, f failoverTarget) {
-	err := e.runFailover(ctx, f)
+func (o *leaseServer) failOver(ctx context.Context, f failoverTarget) {
+	err := o.runFailover(ctx, f)
 	if err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.Node, "err", err)
+		o.e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.Node, "err", err)
 	}
-	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.granter.EndReplacement(f.Node, f.term)
@@ -91,30 +89,30 @@ func (e *Engine) failOver(ctx context.Context, f failoverTarget) {
 	}
 	delete(o.retryAt, f.Node)
 	if err != nil {
-		o.retryAt[f.Node] = e.lease.Cfg.Clock() + e.cfg.Retry
+		o.retryAt[f.Node] = o.e.lease.Cfg.Clock() + o.e.cfg.Retry
 	}
 }
 
 var errNoMember = errors.New("no other copy of its ranges is there")
 
-func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
+func (o *leaseServer) runFailover(ctx context.Context, f failoverTarget) error {
 	var err error
 	for range lease.MaxFailoverTries {
-		v := lease.NewFailover(e.cfg.Table.State(), f.NodeStart)
+		v := lease.NewFailover(o.e.cfg.Table.State(), f.NodeStart)
 		if v == nil {
 			return nil
 		}
-		e.fenceAll(ctx, v)
-		e.reached(step.FailoverAnswered)
+		o.fenceAll(ctx, v)
+		o.e.reached(step.FailoverAnswered)
 		entry := v.Command()
 		if entry == nil {
 			return errNoMember
 		}
-		if err = e.lease.Cfg.Consensus.ApplyIn(ctx, f.term, entry); err == nil {
-			e.reached(step.FailoverDecided)
-			e.lease.Counters.Failovers.Add(1)
-			e.lease.Counters.Promoted.Add(int64(len(entry.Rows)))
-			e.cfg.Logger.Warn("a failed node was replaced", "node", f.Node, "ranges", len(entry.Rows), "of", len(v.Rows))
+		if err = o.e.lease.Cfg.Consensus.ApplyIn(ctx, f.term, entry); err == nil {
+			o.e.reached(step.FailoverDecided)
+			o.e.lease.Counters.Failovers.Add(1)
+			o.e.lease.Counters.Promoted.Add(int64(len(entry.Rows)))
+			o.e.cfg.Logger.Warn("a failed node was replaced", "node", f.Node, "ranges", len(entry.Rows), "of", len(v.Rows))
 			return nil
 		}
 		switch {
@@ -124,7 +122,7 @@ func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 		default:
 			// Until the outcome is known the node gets no lease: it could be one under a table that
 			// no longer names it.
-			if err := e.waitForOutcome(ctx, f.term); err != nil {
+			if err := o.waitForOutcome(ctx, f.term); err != nil {
 				return err
 			}
 		}
@@ -134,8 +132,8 @@ func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 
 // waitForOutcome waits until all proposals of a term are decided and applied here, or the term is
 // over. After that, the next leader applies whatever was decided before it grants a lease.
-func (e *Engine) waitForOutcome(ctx context.Context, term uint64) error {
-	c := e.lease.Cfg.Consensus
+func (o *leaseServer) waitForOutcome(ctx context.Context, term uint64) error {
+	c := o.e.lease.Cfg.Consensus
 	for {
 		err := c.Barrier(ctx)
 		if c.Term() != term {
@@ -149,7 +147,7 @@ func (e *Engine) waitForOutcome(ctx context.Context, term uint64) error {
 }
 
 // fenceAll asks all members, also those that have replied for an earlier entry.
-func (e *Engine) fenceAll(ctx context.Context, v *lease.Failover) {
+func (o *leaseServer) fenceAll(ctx context.Context, v *lease.Failover) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	var mu sync.Mutex
@@ -159,13 +157,13 @@ func (e *Engine) fenceAll(ctx context.Context, v *lease.Failover) {
 		asking.Go(func() {
 			var reply lease.FenceReply
 			var err error
-			if node == e.cfg.Self {
-				reply, err = e.answerFence(ctx, request)
+			if node == o.e.cfg.Self {
+				reply, err = o.e.answerFence(ctx, request)
 			} else {
-				err = e.ask(ctx, node, questionFence, request, &reply)
+				err = o.e.ask(ctx, node, questionFence, request, &reply)
 			}
 			if err != nil {
-				e.cfg.Logger.Info("asking a backup for its state failed", "node", node, "of", v.Failed.Node, "err", err)
+				o.e.cfg.Logger.Info("asking a backup for its state failed", "node", node, "of", v.Failed.Node, "err", err)
 				return
 			}
 			mu.Lock()
@@ -192,12 +190,11 @@ func (e *Engine) answerFence(ctx context.Context, r *lease.FenceRequest) (lease.
 
 // LeaseSilence returns, on the leader, how long ago a node was granted its last lease, as far as
 // this leader knows. ok is false on other nodes.
-func (e *Engine) LeaseSilence(node string) (d time.Duration, ok bool) {
-	o := &e.leaseServer
+func (o *leaseServer) LeaseSilence(node string) (d time.Duration, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.granter.Term == 0 {
 		return 0, false
 	}
-	return o.granter.Silence(node, e.lease.Cfg.Clock()), true
+	return o.granter.Silence(node, o.e.lease.Cfg.Clock()), true
 }

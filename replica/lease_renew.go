@@ -17,10 +17,18 @@ const leaseLate = 5 * time.Second
 // leasePause is the pause after a failed request.
 const leasePause = 50 * time.Millisecond
 
+// leaseRenewer asks the leader for this node's lease.
+type leaseRenewer struct {
+	e *Engine
+	// registeredAt is when renewLease first saw this start registered, by the clock of its own
+	// lease; 0 before.
+	registeredAt time.Duration
+}
+
 // renewLease renews the lease of this node and publishes its changes.
-func (e *Engine) renewLease(ctx context.Context) {
-	l := e.lease
-	changes, cancel := e.cfg.Table.Changes()
+func (rn *leaseRenewer) renewLease(ctx context.Context) {
+	l := rn.e.lease
+	changes, cancel := rn.e.cfg.Table.Changes()
 	defer cancel()
 	var asked *leaseAttempt // the present request
 	valid, warned, leader := false, false, ""
@@ -41,7 +49,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 			asked.abandon()
 			return
 		case <-changes:
-			l.Advance(func(h *lease.Holder) { h.ApplyIndex(e.cfg.Table.State().Index()) })
+			l.Advance(func(h *lease.Holder) { h.ApplyIndex(rn.e.cfg.Table.State().Index()) })
 			// A previous leader's reply no longer counts.
 			if now, _ := l.Cfg.Consensus.Leader(); now != leader && now != "" {
 				asked.abandon()
@@ -55,15 +63,15 @@ func (e *Engine) renewLease(ctx context.Context) {
 				asked = nil
 				due.Reset(leasePause)
 				l.Revoke()
-				e.giveUpLeadership(ctx)
+				rn.giveUpLeadership(ctx)
 			}
 		case <-due.C:
 			if asked == nil {
-				asked = e.requestLease(ctx, clock.Stopped)
+				asked = rn.requestLease(ctx, clock.Stopped)
 				leader = asked.leader
 			}
 		case <-answered:
-			if e.handleLeaseReply(asked) {
+			if rn.handleLeaseReply(asked) {
 				due.Reset(max(lease.RenewEvery-(l.Cfg.OwnClock()-asked.sent), 0))
 			} else {
 				due.Reset(leasePause)
@@ -72,7 +80,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 		case <-end.C:
 		case <-late.C:
 			if warned = !valid; warned {
-				e.cfg.Logger.Warn("this node has had no lease since its start: clients wait until a majority of the voters answers", "node", e.cfg.Self)
+				rn.e.cfg.Logger.Warn("this node has had no lease since its start: clients wait until a majority of the voters answers", "node", rn.e.cfg.Self)
 			}
 		}
 		if now := l.Valid(); now != valid {
@@ -81,12 +89,12 @@ func (e *Engine) renewLease(ctx context.Context) {
 			case !now:
 				l.Counters.Lapses.Add(1)
 				warned = true
-				e.cfg.Logger.Warn("the lease of this node has expired: clients wait until the leader answers again", "node", e.cfg.Self)
+				rn.e.cfg.Logger.Warn("the lease of this node has expired: clients wait until the leader answers again", "node", rn.e.cfg.Self)
 			case warned:
 				warned = false
-				e.cfg.Logger.Info("this node has its lease again", "node", e.cfg.Self)
+				rn.e.cfg.Logger.Info("this node has its lease again", "node", rn.e.cfg.Self)
 			}
-			e.publishRoutes()
+			rn.e.publishRoutes()
 		}
 		end.Reset(max(time.Duration(l.Until.Load())-l.Cfg.OwnClock(), leasePause))
 	}
@@ -113,19 +121,19 @@ func (a *leaseAttempt) abandon() {
 }
 
 // requestLease starts a request. The lease is counted from this moment.
-func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
-	a := &leaseAttempt{sent: e.lease.Cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
-	a.leader, _ = e.lease.Cfg.Consensus.Leader()
+func (rn *leaseRenewer) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
+	a := &leaseAttempt{sent: rn.e.lease.Cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
+	a.leader, _ = rn.e.lease.Cfg.Consensus.Leader()
 	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
-	n, known := e.cfg.Table.State().Node(e.cfg.Self)
-	switch fault := e.lease.Cfg.Consensus.Fault(); {
-	case !known || n.Incarnation != e.cfg.Incarnation:
+	n, known := rn.e.cfg.Table.State().Node(rn.e.cfg.Self)
+	switch fault := rn.e.lease.Cfg.Consensus.Fault(); {
+	case !known || n.Incarnation != rn.e.cfg.Incarnation:
 		a.err = lease.ErrStart
 	case fault != nil:
 		a.err = fault
 	case stopped:
 		a.err = lease.ErrClock
-	case e.cfg.Copied && e.originalMayAnswer(a.sent):
+	case rn.e.cfg.Copied && rn.originalMayAnswer(a.sent):
 		a.err = errOriginal
 	case a.leader == "":
 		a.err = lease.ErrNotLeader
@@ -137,13 +145,13 @@ func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
 	go func() {
 		defer close(a.done)
 		request := leaseRequest{
-			Incarnation: e.cfg.Incarnation, Wall: a.began.UnixMilli(),
-			Applied: e.cfg.Table.State().Index(), Refusing: e.readOnly.refusingFor(a.began).Milliseconds(),
+			Incarnation: rn.e.cfg.Incarnation, Wall: a.began.UnixMilli(),
+			Applied: rn.e.cfg.Table.State().Index(), Refusing: rn.e.readOnly.refusingFor(a.began).Milliseconds(),
 		}
-		if a.leader == e.cfg.Self {
-			a.reply = e.grantLease(ctx, e.cfg.Self, &request)
+		if a.leader == rn.e.cfg.Self {
+			a.reply = rn.e.leaseServer.grantLease(ctx, rn.e.cfg.Self, &request)
 		} else {
-			a.err = e.ask(ctx, a.leader, questionLease, &request, &a.reply)
+			a.err = rn.e.ask(ctx, a.leader, questionLease, &request, &a.reply)
 		}
 	}()
 	return a
@@ -153,17 +161,17 @@ var errOriginal = errors.New("the directory is a copy, and its original may hold
 
 // originalMayAnswer reports whether the original of a copied directory may still hold a lease. now
 // is by the clock of the node's own lease. Only renewLease calls it.
-func (e *Engine) originalMayAnswer(now time.Duration) bool {
-	if e.registeredAt == 0 {
-		e.registeredAt = max(now, 1)
+func (rn *leaseRenewer) originalMayAnswer(now time.Duration) bool {
+	if rn.registeredAt == 0 {
+		rn.registeredAt = max(now, 1)
 	}
-	return now-e.registeredAt < lease.Length+lease.Margin
+	return now-rn.registeredAt < lease.Length+lease.Margin
 }
 
 // handleLeaseReply processes a reply. It returns false if there is no grant.
-func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
+func (rn *leaseRenewer) handleLeaseReply(a *leaseAttempt) bool {
 	a.cancel()
-	l := e.lease
+	l := rn.e.lease
 	if a.err == nil && a.reply.Refusal != "" {
 		a.err = fmt.Errorf("%s: %s", a.leader, a.reply.Refusal)
 	}
@@ -172,24 +180,24 @@ func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
 		return false
 	}
 	l.Counters.Granted.Add(1)
-	e.readOnly.setOthers(a.reply.Refusing)
-	e.leaseHolders.update(a.reply.Holders, time.Now())
+	rn.e.readOnly.setOthers(a.reply.Refusing)
+	rn.e.leaseHolders.update(a.reply.Holders, time.Now())
 	l.Counters.Compare(a.leader, a.began, time.Now(), a.reply.Wall)
 	l.Advance(func(h *lease.Holder) {
-		h.AddGrant(a.sent, l.Cfg.OwnClock(), a.reply.Index, e.cfg.Table.State().Index())
+		h.AddGrant(a.sent, l.Cfg.OwnClock(), a.reply.Index, rn.e.cfg.Table.State().Index())
 	})
 	return true
 }
 
 // giveUpLeadership hands the leadership to another node, since this one cannot tell when leases
 // expire.
-func (e *Engine) giveUpLeadership(ctx context.Context) {
-	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", lease.ErrClock)
-	e.done.Go(func() {
+func (rn *leaseRenewer) giveUpLeadership(ctx context.Context) {
+	rn.e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", rn.e.cfg.Self, "err", lease.ErrClock)
+	rn.e.done.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, lease.Length)
 		defer cancel()
-		if err := e.lease.Cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
-			e.cfg.Logger.Warn("transferring the leadership failed", "node", e.cfg.Self, "err", err)
+		if err := rn.e.lease.Cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
+			rn.e.cfg.Logger.Warn("transferring the leadership failed", "node", rn.e.cfg.Self, "err", err)
 		}
 	})
 }

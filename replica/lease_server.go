@@ -16,6 +16,7 @@ import (
 // leaseServer is the leader's side of leases. Every node has one; it does nothing on a node that
 // does not lead.
 type leaseServer struct {
+	e       *Engine
 	mu      sync.Mutex
 	granter lease.Granter
 	round   *round // the next round; nil while no request waits for one
@@ -43,8 +44,7 @@ const roundTimeout = time.Second
 
 // confirm returns the term in which this node leads. A majority has confirmed it since the call,
 // and all entries before that term are applied here.
-func (e *Engine) confirm(ctx context.Context) (uint64, error) {
-	o := &e.leaseServer
+func (o *leaseServer) confirm(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
@@ -56,7 +56,7 @@ func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 	r := o.round // a round that begins after this call
 	if !o.running {
 		o.running = true
-		e.done.Go(e.runRounds)
+		o.e.done.Go(o.runRounds)
 	}
 	o.mu.Unlock()
 	select {
@@ -68,8 +68,7 @@ func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 }
 
 // runRounds runs rounds while requests wait.
-func (e *Engine) runRounds() {
-	o := &e.leaseServer
+func (o *leaseServer) runRounds() {
 	for {
 		o.mu.Lock()
 		r := o.round
@@ -79,16 +78,16 @@ func (e *Engine) runRounds() {
 		if r == nil {
 			return
 		}
-		r.term, r.err = e.confirmRound()
+		r.term, r.err = o.confirmRound()
 		close(r.done)
 	}
 }
 
 // confirmRound runs one round.
-func (e *Engine) confirmRound() (uint64, error) {
-	ctx, cancel := context.WithTimeout(e.ctx, roundTimeout)
+func (o *leaseServer) confirmRound() (uint64, error) {
+	ctx, cancel := context.WithTimeout(o.e.ctx, roundTimeout)
 	defer cancel()
-	g, c := &e.leaseServer.granter, e.lease.Cfg.Consensus
+	g, c := &o.granter, o.e.lease.Cfg.Consensus
 	term := c.Term()
 	if !g.Disabled.Unconfirmed {
 		var err error
@@ -96,9 +95,9 @@ func (e *Engine) confirmRound() (uint64, error) {
 			return 0, err
 		}
 	}
-	e.leaseServer.mu.Lock()
+	o.mu.Lock()
 	known := g.Term == term
-	e.leaseServer.mu.Unlock()
+	o.mu.Unlock()
 	if known {
 		return term, nil
 	}
@@ -110,47 +109,46 @@ func (e *Engine) confirmRound() (uint64, error) {
 			return 0, lease.ErrNotLeader
 		}
 	}
-	e.leaseServer.mu.Lock()
-	g.BeginTerm(term, e.lease.Cfg.Clock())
-	e.leaseServer.mu.Unlock()
+	o.mu.Lock()
+	g.BeginTerm(term, o.e.lease.Cfg.Clock())
+	o.mu.Unlock()
 	return term, nil
 }
 
 // grantLease replies to a lease request.
-func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
+func (o *leaseServer) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
 	is := lease.NodeCondition{Applied: r.Applied, Refusing: time.Duration(r.Refusing) * time.Millisecond}
-	reply, err := e.grant(ctx, lease.NodeStart{Node: node, Incarnation: r.Incarnation}, is)
+	reply, err := o.grant(ctx, lease.NodeStart{Node: node, Incarnation: r.Incarnation}, is)
 	reply.Wall = time.Now().UnixMilli()
 	if err != nil {
-		e.lease.Counters.Withheld.Add(1)
+		o.e.lease.Counters.Withheld.Add(1)
 		reply.Refusal = err.Error()
 		return reply
 	}
-	e.lease.Counters.Given.Add(1)
+	o.e.lease.Counters.Given.Add(1)
 	return reply
 }
 
 // grant returns the reply without the times.
-func (e *Engine) grant(ctx context.Context, t lease.NodeStart, is lease.NodeCondition) (reply leaseReply, err error) {
-	if e.lease.Cfg.Clock == nil {
+func (o *leaseServer) grant(ctx context.Context, t lease.NodeStart, is lease.NodeCondition) (reply leaseReply, err error) {
+	if o.e.lease.Cfg.Clock == nil {
 		return reply, errors.New("no leases")
 	}
-	if _, self := e.lease.Cfg.Consensus.Leader(); !self {
+	if _, self := o.e.lease.Cfg.Consensus.Leader(); !self {
 		return reply, lease.ErrNotLeader
 	}
-	term, err := e.confirm(ctx)
+	term, err := o.confirm(ctx)
 	if err != nil {
 		return reply, err
 	}
-	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	st := e.cfg.Table.State()
+	st := o.e.cfg.Table.State()
 	n, known := st.Node(t.Node)
 	if !known || n.State == table.Gone || n.Incarnation != t.Incarnation {
 		return reply, fmt.Errorf("%w: %s, %d", lease.ErrStart, t.Node, t.Incarnation)
 	}
-	g, now := &o.granter, e.lease.Cfg.Clock()
+	g, now := &o.granter, o.e.lease.Cfg.Clock()
 	g.NoteRefusing(t.Node, now, is.Refusing)
 	if is.Refusing >= replaceRefusing && g.HasSuccessor(st, t, now) {
 		return reply, fmt.Errorf("%w: %s", lease.ErrRefusesWrites, t.Node)

@@ -16,8 +16,8 @@ import (
 // mergeLoop merges neighbouring rows with the same members that the strategy does not separate,
 // such as the former ranges of a node that has left. It waits until no handoff is planned, since a
 // handoff may need the bound.
-func (e *Engine) mergeLoop(ctx context.Context) {
-	changes, cancel := e.cfg.Table.Changes()
+func (pl *planner) mergeLoop(ctx context.Context) {
+	changes, cancel := pl.e.cfg.Table.Changes()
 	defer cancel()
 	looked := uint64(0) // index of the last state without runs to merge
 	occupied := 0       // consecutive tries that left out some rows
@@ -31,14 +31,14 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 			}
 		}
 		again = false
-		locks.Pause(ctx, 2*e.cfg.Settle) // the leader plans first
-		st := e.cfg.Table.State()
-		if ctx.Err() != nil || len(st.Handoffs()) > 0 || e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
+		locks.Pause(ctx, 2*pl.e.cfg.Settle) // the leader plans first
+		st := pl.e.cfg.Table.State()
+		if ctx.Err() != nil || len(st.Handoffs()) > 0 || pl.e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
 			continue
 		}
-		runs, err := e.mergeableRuns(st)
+		runs, err := pl.mergeableRuns(st)
 		if err == nil && len(runs) > 0 {
-			err = e.merge(ctx, runs)
+			err = pl.merge(ctx, runs)
 		}
 		if !errors.Is(err, errOccupied) {
 			occupied = 0
@@ -47,12 +47,12 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 		case err == nil:
 			looked = st.Index()
 		case errors.Is(err, errOccupied):
-			locks.Pause(ctx, e.cfg.Retry*time.Duration(min(maxBackoff(err), 1<<occupied)))
+			locks.Pause(ctx, pl.e.cfg.Retry*time.Duration(min(maxBackoff(err), 1<<occupied)))
 			occupied = min(occupied+1, 10)
 			again = true
 		case ctx.Err() == nil && !table.IsRefused(err):
-			e.cfg.Logger.Info("merging neighbouring ranges failed, trying again", "err", err)
-			locks.Pause(ctx, e.cfg.Retry)
+			pl.e.cfg.Logger.Info("merging neighbouring ranges failed, trying again", "err", err)
+			locks.Pause(ctx, pl.e.cfg.Retry)
 			again = true // there may be no further change to wake this loop
 		}
 	}
@@ -62,7 +62,7 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 const maxMerged = 256
 
 // mergeableRuns returns runs of rows of this node that can become one row each.
-func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
+func (pl *planner) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 	if !st.Founded() {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 	var before *table.Row
 	for row := range st.Rows() {
 		switch n := len(runs); {
-		case row.Primary != e.cfg.Self || row.Op.Handoff != 0 || len(row.Learners) > 0:
+		case row.Primary != pl.e.cfg.Self || row.Op.Handoff != 0 || len(row.Learners) > 0:
 		case n > 0 && runs[n-1][len(runs[n-1])-1] == before && canMerge(before, row):
 			runs[n-1] = append(runs[n-1], row)
 		default:
@@ -90,7 +90,7 @@ func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 		return nil, nil
 	}
 	// The strategy is asked last, since that takes longer.
-	desired, err := DesiredPlacement(st, e.cfg.Strategy, st.MembersOf())
+	desired, err := DesiredPlacement(st, pl.e.cfg.Strategy, st.MembersOf())
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +121,10 @@ func canMerge(a, b *table.Row) bool {
 
 // merge has the table merge runs. Runs in which long units run are left out; then it returns
 // errOccupied.
-func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
+func (pl *planner) merge(ctx context.Context, runs [][]*table.Row) error {
 	all := len(runs)
 	for {
-		err := e.mergeRuns(ctx, runs)
+		err := pl.mergeRuns(ctx, runs)
 		var o *occupiedError
 		switch {
 		case err == nil && len(runs) < all:
@@ -141,7 +141,7 @@ func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
 	}
 }
 
-func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
+func (pl *planner) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 	var held []ring.Range
 	for _, run := range runs {
 		for _, row := range run {
@@ -168,7 +168,7 @@ func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 		}
 		return merge
 	}
-	d := e.undoByRenewing(step.SplitStill, step.SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
+	d := pl.e.undoByRenewing(step.SplitStill, step.SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
 	look := d.rows
 	d.rows = func() ([]*table.Row, error) {
 		rows, err := look()
@@ -177,5 +177,5 @@ func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 		}
 		return rows, err
 	}
-	return e.changeHeld(ctx, held, nil, d)
+	return pl.e.changeHeld(ctx, held, nil, d)
 }

@@ -11,14 +11,17 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
+// planner decides on the leader what moves: handoffs, and ranges that become one.
+type planner struct{ e *Engine }
+
 // planLoop plans handoffs while this node leads, whenever the members or the table change.
-func (e *Engine) planLoop(ctx context.Context) {
-	changes, cancel := e.cfg.Table.Changes()
+func (pl *planner) planLoop(ctx context.Context) {
+	changes, cancel := pl.e.cfg.Table.Changes()
 	defer cancel()
 	var planned *table.State // the state that was planned for
 	var without Absence
 	for ctx.Err() == nil {
-		if !e.cfg.Table.Leads() {
+		if !pl.e.cfg.Table.Leads() {
 			planned = nil
 			select {
 			case <-changes:
@@ -26,16 +29,16 @@ func (e *Engine) planLoop(ctx context.Context) {
 			}
 			continue
 		}
-		locks.Pause(ctx, e.cfg.Settle)
-		st, away := e.cfg.Table.State(), e.absent()
+		locks.Pause(ctx, pl.e.cfg.Settle)
+		st, away := pl.e.cfg.Table.State(), pl.absent()
 		if st == planned && maps.Equal(away, without) {
 			continue
 		}
-		if err := e.plan(ctx, st, away); err != nil {
+		if err := pl.plan(ctx, st, away); err != nil {
 			if ctx.Err() == nil {
-				e.cfg.Logger.Warn("planning handoffs failed", "err", err)
+				pl.e.cfg.Logger.Warn("planning handoffs failed", "err", err)
 			}
-			locks.Pause(ctx, e.cfg.Retry)
+			locks.Pause(ctx, pl.e.cfg.Retry)
 			continue
 		}
 		planned, without = st, away
@@ -43,17 +46,17 @@ func (e *Engine) planLoop(ctx context.Context) {
 }
 
 // plan has the table accept the handoffs that lead to the desired placement.
-func (e *Engine) plan(ctx context.Context, st *table.State, away Absence) error {
+func (pl *planner) plan(ctx context.Context, st *table.State, away Absence) error {
 	if !st.Founded() || len(st.MembersOf()) == 0 {
 		return nil
 	}
-	handoffs, err := DesiredHandoffs(st, e.cfg.Strategy, away)
+	handoffs, err := DesiredHandoffs(st, pl.e.cfg.Strategy, away)
 	if err != nil || sameHandoffs(handoffs, st.Handoffs()) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	err = e.cfg.Table.Apply(ctx, &table.Plan{Basis: st.Basis(), Handoffs: handoffs})
+	err = pl.e.cfg.Table.Apply(ctx, &table.Plan{Basis: st.Basis(), Handoffs: handoffs})
 	if table.IsRefused(err) {
 		return nil // the table has changed: a further look follows
 	}

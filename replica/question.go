@@ -60,7 +60,7 @@ func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]by
 		if err := json.Unmarshal(text, &r); err != nil {
 			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
-		return json.Marshal(e.grantLease(ctx, from, &r))
+		return json.Marshal(e.leaseServer.grantLease(ctx, from, &r))
 	case questionFence:
 		var r lease.FenceRequest
 		if err := json.Unmarshal(text, &r); err != nil {
@@ -76,7 +76,7 @@ func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]by
 		if err := json.Unmarshal(text, &r); err != nil {
 			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
-		return json.Marshal(e.answerScrub(ctx, from, &r))
+		return json.Marshal(e.scrub.answerScrub(ctx, from, &r))
 	}
 	return nil, fmt.Errorf("%w: a question of kind %d", frame.ErrMalformed, kind)
 }

@@ -31,6 +31,7 @@ const (
 // readOnly records since when this node's store refuses writes, and which other stores do. Its
 // methods may be called from any goroutine.
 type readOnly struct {
+	e      *Engine
 	mu     sync.Mutex
 	since  time.Time // zero while the store accepts writes
 	stalls bool      // the disk has not answered for stalledAfter
@@ -90,7 +91,7 @@ func (r *readOnly) otherRefuses(node string) bool {
 }
 
 // watchWrites hands over this node's ranges once its store has refused writes for too long.
-func (e *Engine) watchWrites(ctx context.Context) {
+func (r *readOnly) watchWrites(ctx context.Context) {
 	tick := time.NewTicker(checkWrites)
 	defer tick.Stop()
 	for {
@@ -98,58 +99,58 @@ func (e *Engine) watchWrites(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			e.watchStall(ctx)
-			writable := e.cfg.Store.Writable()
-			if e.readOnly.noteWritable(writable, now) >= handOverRefusing {
-				e.handOverRefusing(ctx, writable)
+			r.watchStall(ctx)
+			writable := r.e.cfg.Store.Writable()
+			if r.noteWritable(writable, now) >= handOverRefusing {
+				r.handOverRefusing(ctx, writable)
 			}
 		}
 	}
 }
 
 // watchStall checks whether the disk answers.
-func (e *Engine) watchStall(ctx context.Context) {
-	waits := e.cfg.Store.Stalled()
-	stalls, before := e.readOnly.noteStall(waits)
+func (r *readOnly) watchStall(ctx context.Context) {
+	waits := r.e.cfg.Store.Stalled()
+	stalls, before := r.noteStall(waits)
 	switch {
 	case stalls && !before:
-		e.cfg.Logger.Warn("the disk with this node's data does not answer: backups with working disks become the primaries of its ranges",
-			"node", e.cfg.Self, "for", waits.Round(time.Millisecond))
-		e.done.Go(func() {
+		r.e.cfg.Logger.Warn("the disk with this node's data does not answer: backups with working disks become the primaries of its ranges",
+			"node", r.e.cfg.Self, "for", waits.Round(time.Millisecond))
+		r.e.done.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, lease.Length)
 			defer cancel()
-			if err := e.lease.Cfg.Consensus.TransferLeadershipFromStalledDisk(ctx); err != nil && ctx.Err() == nil {
-				e.cfg.Logger.Info("transferring the leadership from a node whose disk does not answer failed", "node", e.cfg.Self, "err", err)
+			if err := r.e.lease.Cfg.Consensus.TransferLeadershipFromStalledDisk(ctx); err != nil && ctx.Err() == nil {
+				r.e.cfg.Logger.Info("transferring the leadership from a node whose disk does not answer failed", "node", r.e.cfg.Self, "err", err)
 			}
 		})
 	case before && !stalls:
-		e.cfg.Logger.Info("the disk with this node's data answers again", "node", e.cfg.Self)
+		r.e.cfg.Logger.Info("the disk with this node's data answers again", "node", r.e.cfg.Self)
 	}
 }
 
 // handOverRefusing makes backups that accept writes the primaries of this node's ranges. The next
 // call tries again what fails.
-func (e *Engine) handOverRefusing(ctx context.Context, writable error) {
+func (r *readOnly) handOverRefusing(ctx context.Context, writable error) {
 	// Without a lease the leader's reply is old, and the failover comes first.
-	if e.resigning.Load() || !e.lease.Valid() {
+	if r.e.resigning.Load() || !r.e.lease.Valid() {
 		return
 	}
-	rows := e.promotableRows(func(node string) bool { return !e.cfg.Away(node) && !e.readOnly.otherRefuses(node) })
+	rows := r.e.promotableRows(func(node string) bool { return !r.e.cfg.Away(node) && !r.otherRefuses(node) })
 	if len(rows) == 0 {
 		return
 	}
-	before := e.totals.promoted.Load()
+	before := r.e.totals.promoted.Load()
 	var faults []error
 	for to, rows := range rows {
-		if err := e.promoteTo(ctx, to, rows); err != nil {
+		if err := r.e.promoteTo(ctx, to, rows); err != nil {
 			faults = append(faults, err)
 		}
 	}
-	if promoted := e.totals.promoted.Load() - before; promoted > 0 {
-		e.cfg.Logger.Warn("this node's store refuses writes: backups have become primaries of its ranges; free its disk or restart it",
-			"node", e.cfg.Self, "ranges", promoted, "err", writable)
+	if promoted := r.e.totals.promoted.Load() - before; promoted > 0 {
+		r.e.cfg.Logger.Warn("this node's store refuses writes: backups have become primaries of its ranges; free its disk or restart it",
+			"node", r.e.cfg.Self, "ranges", promoted, "err", writable)
 	}
 	if err := errors.Join(faults...); err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Info("handing over the ranges of a node that refuses writes failed, trying again", "node", e.cfg.Self, "err", err)
+		r.e.cfg.Logger.Info("handing over the ranges of a node that refuses writes failed, trying again", "node", r.e.cfg.Self, "err", err)
 	}
 }

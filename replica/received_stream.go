@@ -141,7 +141,7 @@ func (s *receivedStream) closeRanges() {
 		in.Close()
 	}
 	s.setRanges(nil, nil)
-	s.e.sweepReceived()
+	s.e.sweeper.sweepReceived()
 }
 
 func (s *receivedStream) setRanges(at []ring.Range, in []IncomingCopy) {
@@ -207,7 +207,7 @@ func (s *receivedStream) Begin(text []byte) error {
 			return fmt.Errorf("%w: in %v", ErrDamaged, r)
 		}
 	}
-	if err := s.e.prepareLineage(ranges); err != nil {
+	if err := s.e.sweeper.prepareLineage(ranges); err != nil {
 		return err
 	}
 	s.rows, s.checkedState = rows, nil

@@ -40,7 +40,7 @@ type damagedRange struct {
 // leaves the set, after it has made a backup the primary if it was the primary itself. Then it
 // removes its copy and receives a new one. Before each step another node shows that it can read its
 // own copy.
-func (e *Engine) repairLoop(ctx context.Context) {
+func (s *scrub) repairLoop(ctx context.Context) {
 	tick := time.NewTicker(damageCheckInterval)
 	defer tick.Stop()
 	for {
@@ -49,60 +49,59 @@ func (e *Engine) repairLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		e.noteRepairs()
-		st := e.cfg.Table.State()
-		if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation ||
-			st.Cluster().Paused || e.resigning.Load() || e.lease.Cfg.Ask == nil {
+		s.noteRepairs()
+		st := s.e.cfg.Table.State()
+		if n, ok := st.Node(s.e.cfg.Self); !ok || n.Incarnation != s.e.cfg.Incarnation ||
+			st.Cluster().Paused || s.e.resigning.Load() || s.e.lease.Cfg.Ask == nil {
 			continue
 		}
-		e.repairDamaged(ctx, st)
+		s.repairDamaged(ctx, st)
 	}
 }
 
 // repairDamaged takes every damaged range one step further.
-func (e *Engine) repairDamaged(ctx context.Context, st *table.State) {
-	damaged := e.cfg.Store.Damaged()
+func (s *scrub) repairDamaged(ctx context.Context, st *table.State) {
+	damaged := s.e.cfg.Store.Damaged()
 	known := make(map[ring.Range]bool)
 	var discard []ring.Range
 	for row := range st.Rows() {
-		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return spans.Overlap(r, row.Range) }) || !e.isUnreadable(ctx, row) {
+		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return spans.Overlap(r, row.Range) }) || !s.isUnreadable(ctx, row) {
 			continue
 		}
 		if ctx.Err() != nil {
 			return
 		}
 		known[row.Range] = true
-		gone, err := e.repairNext(ctx, st, row)
+		gone, err := s.repairNext(ctx, st, row)
 		if gone {
 			discard = append(discard, row.Range)
 			continue
 		}
-		e.noteBlocked(row.Range, err)
+		s.noteBlocked(row.Range, err)
 	}
-	e.scrub.mu.Lock()
-	for r := range e.scrub.damagedRanges {
+	s.mu.Lock()
+	for r := range s.damagedRanges {
 		if !known[r] {
-			delete(e.scrub.damagedRanges, r)
+			delete(s.damagedRanges, r)
 		}
 	}
-	for r, at := range e.scrub.readable {
+	for r, at := range s.readable {
 		if time.Since(at) > damageTTL {
-			delete(e.scrub.readable, r)
+			delete(s.readable, r)
 		}
 	}
-	e.scrub.mu.Unlock()
-	err := e.discard(discard)
+	s.mu.Unlock()
+	err := s.e.sweeper.discard(discard)
 	if errors.Is(err, errRetrySoon) {
 		return
 	}
 	for _, r := range discard {
-		e.noteBlocked(r, err)
+		s.noteBlocked(r, err)
 	}
 }
 
 // isUnreadable reports whether this node cannot read a row completely.
-func (e *Engine) isUnreadable(ctx context.Context, row *table.Row) bool {
-	s := &e.scrub
+func (s *scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
 	s.mu.Lock()
 	m := s.damagedRanges[row.Range]
 	fresh := m != nil && m.epoch == row.Epoch && time.Since(m.checkedAt) < damageTTL
@@ -112,7 +111,7 @@ func (e *Engine) isUnreadable(ctx context.Context, row *table.Row) bool {
 	if fresh || fine {
 		return fresh
 	}
-	err := e.cfg.Store.Check(ctx, row.Range, e.readPace(ctx))
+	err := s.e.cfg.Store.Check(ctx, row.Range, s.readPace(ctx))
 	if !errors.Is(err, ErrDamaged) {
 		if err == nil {
 			s.mu.Lock()
@@ -126,17 +125,17 @@ func (e *Engine) isUnreadable(ctx context.Context, row *table.Row) bool {
 	if m == nil {
 		m = &damagedRange{r: row.Range}
 		s.damagedRanges[row.Range] = m
-		e.cfg.Logger.Error("the disk has damaged the data of a range", "range", row.Range, "epoch", row.Epoch, "err", err)
+		s.e.cfg.Logger.Error("the disk has damaged the data of a range", "range", row.Range, "epoch", row.Epoch, "err", err)
 	}
 	m.epoch, m.checkedAt = row.Epoch, time.Now()
 	return true
 }
 
 // noteBlocked records why a range stays damaged for now.
-func (e *Engine) noteBlocked(r ring.Range, err error) {
-	e.scrub.mu.Lock()
-	defer e.scrub.mu.Unlock()
-	m := e.scrub.damagedRanges[r]
+func (s *scrub) noteBlocked(r ring.Range, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.damagedRanges[r]
 	if m == nil {
 		return
 	}
@@ -145,7 +144,7 @@ func (e *Engine) noteBlocked(r ring.Range, err error) {
 		why = strings.ReplaceAll(err.Error(), "\n", "; ") // joined errors, on one line
 	}
 	if why != "" && m.blockedBy == "" {
-		e.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
+		s.e.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
 	}
 	m.blockedBy = why
 }
@@ -162,13 +161,13 @@ var (
 // repairNext carries out the next step for a damaged row. It returns true if the row can be
 // discarded: this node is not in its set any more, and the primary has read its own copy
 // completely.
-func (e *Engine) repairNext(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
+func (s *scrub) repairNext(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
 	switch {
-	case row.Primary == e.cfg.Self:
-		return false, e.handOverDamaged(ctx, st, row)
-	case e.cfg.Away(row.Primary) && e.allCopiesAway(st, row):
+	case row.Primary == s.e.cfg.Self:
+		return false, s.handOverDamaged(ctx, st, row)
+	case s.e.cfg.Away(row.Primary) && s.e.sweeper.allCopiesAway(st, row):
 		return false, errAllLost // RING RECREATE FROM this node may need it
-	case e.cfg.Away(row.Primary):
+	case s.e.cfg.Away(row.Primary):
 		return false, errPrimaryAway
 	}
 	primary, ok := st.Node(row.Primary)
@@ -177,70 +176,70 @@ func (e *Engine) repairNext(ctx context.Context, st *table.State, row *table.Row
 	}
 	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if slices.Contains(row.Backups, e.cfg.Self) {
-		_, err := e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRelease, To: primary.Incarnation, Row: row.Ref()})
+	if slices.Contains(row.Backups, s.e.cfg.Self) {
+		_, err := s.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRelease, To: primary.Incarnation, Row: row.Ref()})
 		if err == nil {
-			e.countYielded()
+			s.countYielded()
 		}
 		return false, err
 	}
-	if e.isVerified(row) {
+	if s.isVerified(row) {
 		return true, nil
 	}
-	_, err = e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
-	if err != nil && e.cfg.rules.Enforced(rules.Verified) {
+	_, err = s.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
+	if err != nil && s.e.cfg.rules.Enforced(rules.Verified) {
 		return false, err
 	}
-	e.scrub.mu.Lock()
-	e.scrub.damagedRanges[row.Range].verifiedAt = time.Now()
-	e.scrub.mu.Unlock()
+	s.mu.Lock()
+	s.damagedRanges[row.Range].verifiedAt = time.Now()
+	s.mu.Unlock()
 	return true, nil
 }
 
-func (e *Engine) isVerified(row *table.Row) bool {
-	e.scrub.mu.Lock()
-	defer e.scrub.mu.Unlock()
-	m := e.scrub.damagedRanges[row.Range]
+func (s *scrub) isVerified(row *table.Row) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.damagedRanges[row.Range]
 	return m.epoch == row.Epoch && time.Since(m.verifiedAt) < damageTTL
 }
 
-func (e *Engine) countYielded() {
-	e.scrub.mu.Lock()
-	defer e.scrub.mu.Unlock()
-	e.scrub.stats.Yielded++
+func (s *scrub) countYielded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Yielded++
 }
 
 // handOverDamaged makes a backup that can read its copy completely the primary of a row.
-func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *table.Row) error {
+func (s *scrub) handOverDamaged(ctx context.Context, st *table.State, row *table.Row) error {
 	if len(row.Backups) == 0 {
 		return errNoCopy
 	}
-	if !e.ownRow(row) {
+	if !s.ownRow(row) {
 		return feed.ErrChanged
 	}
 	var faults []error
 	for _, node := range row.Backups {
 		n, ok := st.Node(node)
-		if !ok || !n.Counts() || e.cfg.Away(node) {
+		if !ok || !n.Counts() || s.e.cfg.Away(node) {
 			faults = append(faults, fmt.Errorf("%s: it is not there", node))
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, readTimeout)
-		_, err := e.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
+		_, err := s.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
 		cancel()
-		if err != nil && e.cfg.rules.Enforced(rules.Verified) {
+		if err != nil && s.e.cfg.rules.Enforced(rules.Verified) {
 			faults = append(faults, err)
 			continue
 		}
-		now, ok := e.cfg.Table.State().Row(row.Range.Start)
+		now, ok := s.e.cfg.Table.State().Row(row.Range.Start)
 		if !ok || now.Range != row.Range || now.Epoch != row.Epoch || !slices.Contains(now.Backups, node) {
 			return feed.ErrChanged
 		}
-		if err := e.promoteTo(ctx, node, []*table.Row{now}); err != nil {
+		if err := s.e.promoteTo(ctx, node, []*table.Row{now}); err != nil {
 			return err
 		}
-		e.countYielded()
-		e.cfg.Logger.Warn("a range that this node's disk has damaged was given to another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
+		s.countYielded()
+		s.e.cfg.Logger.Warn("a range that this node's disk has damaged was given to another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
 		return nil
 	}
 	return errors.Join(faults...)
@@ -248,11 +247,10 @@ func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *tabl
 
 // discard removes all data in ranges in whose sets this node is not. No copy to this node begins
 // meanwhile, and changes of earlier primaries are no longer accepted.
-func (e *Engine) discard(ranges []ring.Range) error {
-	f := &e.sweeper
+func (f *sweeper) discard(ranges []ring.Range) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	st := e.cfg.Table.State()
+	st := f.e.cfg.Table.State()
 	ranges = slices.Clone(ranges)
 	for _, r := range f.undiscarded {
 		if !slices.Contains(ranges, r) {
@@ -262,16 +260,16 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	ranges = slices.DeleteFunc(ranges, func(r ring.Range) bool { return !e.canDiscard(st, r) })
+	ranges = slices.DeleteFunc(ranges, func(r ring.Range) bool { return !f.canDiscard(st, r) })
 	if len(ranges) == 0 {
 		return errMayBeNeeded
 	}
 	if time.Since(f.discardTried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.undiscarded, r) }) {
 		return errRetrySoon
 	}
-	e.feed.Update()
-	e.feed.LeaveRanges(ranges)
-	err := e.cfg.Store.Discard(ranges...)
+	f.e.feed.Update()
+	f.e.feed.LeaveRanges(ranges)
+	err := f.e.cfg.Store.Discard(ranges...)
 	if err != nil {
 		// No data may arrive there before the discard has succeeded. Ranges beside it may have to
 		// be discarded, too.
@@ -279,30 +277,30 @@ func (e *Engine) discard(ranges []ring.Range) error {
 		return err
 	}
 	f.undiscarded = nil
-	e.scrub.mu.Lock()
-	e.scrub.stats.Discarded += int64(len(ranges))
+	f.e.scrub.mu.Lock()
+	f.e.scrub.stats.Discarded += int64(len(ranges))
 	for _, r := range ranges {
-		delete(e.scrub.damagedRanges, r)
+		delete(f.e.scrub.damagedRanges, r)
 	}
-	e.scrub.mu.Unlock()
-	e.cfg.Logger.Warn("deleted damaged ranges", "ranges", ranges)
+	f.e.scrub.mu.Unlock()
+	f.e.cfg.Logger.Warn("deleted damaged ranges", "ranges", ranges)
 	return nil
 }
 
 // canDiscard reports whether no node needs this node's data in a range. sweeper.mu is held.
-func (e *Engine) canDiscard(st *table.State, r ring.Range) bool {
+func (f *sweeper) canDiscard(st *table.State, r ring.Range) bool {
 	for row := range spans.Rows(st, r) {
-		if row.Holds(e.cfg.Self) || e.allCopiesAway(st, row) {
+		if row.Holds(f.e.cfg.Self) || f.allCopiesAway(st, row) {
 			return false
 		}
-		if e.cfg.Lineages == nil {
+		if f.e.cfg.Lineages == nil {
 			continue
 		}
 		// Data of another lineage is saved first, as far as it can be read.
-		if _, err := e.cfg.Lineages.SetAside(row.Range, row.Lineage); err != nil {
-			e.cfg.Logger.Warn("saving an old copy of a range failed: its data is damaged", "range", row.Range, "err", err)
+		if _, err := f.e.cfg.Lineages.SetAside(row.Range, row.Lineage); err != nil {
+			f.e.cfg.Logger.Warn("saving an old copy of a range failed: its data is damaged", "range", row.Range, "err", err)
 			return false
 		}
 	}
-	return !e.isCopying(r) && !e.received.isReceiving(r)
+	return !f.e.isCopying(r) && !f.e.received.isReceiving(r)
 }

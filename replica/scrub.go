@@ -13,6 +13,7 @@ import (
 
 // scrub compares the ranges of this node with its backups, part by part, in rounds.
 type scrub struct {
+	e          *Engine
 	startNow   chan struct{} // wakes scrubLoop for an ordered round
 	digestSlot chan struct{} // held while answering a comparison of another node
 	readSlot   chan struct{} // held while reading a range for another node
@@ -26,7 +27,8 @@ type scrub struct {
 	readable map[ring.Range]time.Time
 }
 
-func (s *scrub) init() {
+func (s *scrub) init(e *Engine) {
+	s.e = e
 	s.startNow = make(chan struct{}, 1)
 	s.digestSlot, s.readSlot = make(chan struct{}, 1), make(chan struct{}, 1)
 	s.triedAt = make(map[ring.Range]time.Time)
@@ -44,32 +46,32 @@ const scrubPollInterval = time.Second
 
 // ScrubNow starts a round at once. The round is limited only by the throttle and by client
 // requests.
-func (e *Engine) ScrubNow() {
-	e.scrub.mu.Lock()
-	e.scrub.ordered = true
-	e.scrub.mu.Unlock()
-	locks.Signal(e.scrub.startNow)
+func (s *scrub) ScrubNow() {
+	s.mu.Lock()
+	s.ordered = true
+	s.mu.Unlock()
+	locks.Signal(s.startNow)
 }
 
 // scrubLoop runs part after part and round after round.
-func (e *Engine) scrubLoop(ctx context.Context) {
-	if e.lease.Cfg.Ask == nil {
+func (s *scrub) scrubLoop(ctx context.Context) {
+	if s.e.lease.Cfg.Ask == nil {
 		return
 	}
 	for ctx.Err() == nil {
-		e.saveProgress(ctx)
+		s.saveProgress(ctx)
 		wait := scrubPollInterval
-		if !e.resigning.Load() {
-			st := e.cfg.Table.State()
+		if !s.e.resigning.Load() {
+			st := s.e.cfg.Table.State()
 			var p gridPart
-			if p, wait = e.scrub.next(st, func() []ring.Range { return e.ownRows(st) }, e.cfg.Scrub(), time.Now()); p.at != (ring.Range{}) {
-				_ = e.scrubPart(ctx, p) // scrubPart records why a part was not compared
+			if p, wait = s.next(st, func() []ring.Range { return s.ownRows(st) }, s.e.cfg.Scrub(), time.Now()); p.at != (ring.Range{}) {
+				_ = s.scrubPart(ctx, p) // scrubPart records why a part was not compared
 				continue
 			}
 		}
 		wake := time.NewTimer(min(wait, scrubPollInterval))
 		select {
-		case <-e.scrub.startNow:
+		case <-s.startNow:
 		case <-wake.C:
 		case <-ctx.Done():
 		}
@@ -78,9 +80,9 @@ func (e *Engine) scrubLoop(ctx context.Context) {
 }
 
 // ownRows returns the ranges of the rows that this node serves.
-func (e *Engine) ownRows(st *table.State) (rows []ring.Range) {
+func (s *scrub) ownRows(st *table.State) (rows []ring.Range) {
 	for row := range st.Rows() {
-		if e.ownRow(row) {
+		if s.ownRow(row) {
 			rows = append(rows, row.Range)
 		}
 	}
@@ -88,47 +90,46 @@ func (e *Engine) ownRows(st *table.State) (rows []ring.Range) {
 }
 
 // ownRow reports whether this node serves a row and all its members have joined it.
-func (e *Engine) ownRow(row *table.Row) bool {
-	return row.Primary == e.cfg.Self && row.Incarnation == e.cfg.Incarnation && e.feed.IsComplete(row)
+func (s *scrub) ownRow(row *table.Row) bool {
+	return row.Primary == s.e.cfg.Self && row.Incarnation == s.e.cfg.Incarnation && s.e.feed.IsComplete(row)
 }
 
 // scrubPart compares a part of a row with each backup. Without a backup it reads the part, so that
 // damage does not stay unknown until there is one. An error ends the round.
-func (e *Engine) scrubPart(ctx context.Context, p gridPart) error {
-	st := e.cfg.Table.State()
+func (s *scrub) scrubPart(ctx context.Context, p gridPart) error {
+	st := s.e.cfg.Table.State()
 	row, ok := st.Row(p.at.Start)
-	if !ok || !e.ownRow(row) || row.Range.Len()-uint64(p.at.Start-row.Range.Start) < p.at.Len() {
-		e.scrub.partDone(p, false, time.Now())
+	if !ok || !s.ownRow(row) || row.Range.Len()-uint64(p.at.Start-row.Range.Start) < p.at.Len() {
+		s.partDone(p, false, time.Now())
 		return nil
 	}
 	if len(row.Backups) == 0 {
-		if err := e.waitForScrubPermit(ctx, 0); err != nil {
+		if err := s.waitForScrubPermit(ctx, 0); err != nil {
 			return err
 		}
-		err := e.cfg.Store.Check(ctx, p.at, e.readPace(ctx))
-		e.noteScrubbed(ctx, row, "", err)
-		e.scrub.partDone(p, err == nil, time.Now())
+		err := s.e.cfg.Store.Check(ctx, p.at, s.readPace(ctx))
+		s.noteScrubbed(ctx, row, "", err)
+		s.partDone(p, err == nil, time.Now())
 		return ctx.Err()
 	}
 	all := true
 	for i, node := range row.Backups {
-		c := &comparison{e: e, row: row, at: p.at, node: node, doneBefore: float64(i) / float64(len(row.Backups)), share: 1 / float64(len(row.Backups))}
+		c := &comparison{e: s.e, row: row, at: p.at, node: node, doneBefore: float64(i) / float64(len(row.Backups)), share: 1 / float64(len(row.Backups))}
 		err := c.run(ctx)
 		if errors.Is(err, errRoundAnew) || errors.Is(err, errRoundOff) || errors.Is(err, errResigning) || ctx.Err() != nil {
 			return err
 		}
-		e.noteScrubbed(ctx, row, node, err)
+		s.noteScrubbed(ctx, row, node, err)
 		all = all && err == nil
 	}
-	now, ok := e.cfg.Table.State().Row(p.at.Start)
-	all = all && ok && now.Epoch == row.Epoch && now.Lineage == row.Lineage && now.Primary == e.cfg.Self
-	e.scrub.partDone(p, all, time.Now())
+	now, ok := s.e.cfg.Table.State().Row(p.at.Start)
+	all = all && ok && now.Epoch == row.Epoch && now.Lineage == row.Lineage && now.Primary == s.e.cfg.Self
+	s.partDone(p, all, time.Now())
 	return nil
 }
 
 // noteScrubbed records that a row was compared, or why it was not.
-func (e *Engine) noteScrubbed(ctx context.Context, row *table.Row, node string, err error) {
-	s := &e.scrub
+func (s *scrub) noteScrubbed(ctx context.Context, row *table.Row, node string, err error) {
 	s.mu.Lock()
 	if err == nil {
 		s.stats.Compared++
@@ -137,24 +138,24 @@ func (e *Engine) noteScrubbed(ctx context.Context, row *table.Row, node string, 
 	}
 	s.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Info("comparing a range with its backup failed", "node", node, "range", row.Range, "epoch", row.Epoch, "err", err)
+		s.e.cfg.Logger.Info("comparing a range with its backup failed", "node", node, "range", row.Range, "epoch", row.Epoch, "err", err)
 	}
 }
 
 // waitForScrubPermit waits until the round may continue. part is the done fraction of the present
 // part, from 0 to 1.
-func (e *Engine) waitForScrubPermit(ctx context.Context, part float64) error {
+func (s *scrub) waitForScrubPermit(ctx context.Context, part float64) error {
 	for {
-		e.saveProgress(ctx)
-		if e.resigning.Load() {
+		s.saveProgress(ctx)
+		if s.e.resigning.Load() {
 			return errResigning
 		}
-		early, err := e.scrub.waitBeforePart(part, e.cfg.Scrub(), time.Now())
+		early, err := s.waitBeforePart(part, s.e.cfg.Scrub(), time.Now())
 		if err != nil {
 			return err
 		}
-		moves := e.cfg.Table.State().Cluster().Moves
-		wait := max(early, e.limiter.wait(moves.Throttle))
+		moves := s.e.cfg.Table.State().Cluster().Moves
+		wait := max(early, s.e.limiter.wait(moves.Throttle))
 		if moves.Paused {
 			wait = max(wait, pollInterval)
 		}
@@ -163,7 +164,7 @@ func (e *Engine) waitForScrubPermit(ctx context.Context, part float64) error {
 		}
 		wake := time.NewTimer(min(wait, scrubPollInterval))
 		select {
-		case <-e.scrub.startNow:
+		case <-s.startNow:
 		case <-wake.C:
 		case <-ctx.Done():
 		}
@@ -176,20 +177,20 @@ func (e *Engine) waitForScrubPermit(ctx context.Context, part float64) error {
 
 // readPace returns a callback that keeps the reading of a range within the throttle and out of the
 // way of clients.
-func (e *Engine) readPace(ctx context.Context) func(bytes int) {
+func (s *scrub) readPace(ctx context.Context) func(bytes int) {
 	began := time.Now()
 	return func(bytes int) {
 		worked := time.Since(began)
-		e.limiter.spend(int64(bytes))
+		s.e.limiter.spend(int64(bytes))
 		for ctx.Err() == nil {
-			moves := e.cfg.Table.State().Cluster().Moves
-			wait := e.limiter.wait(moves.Throttle)
+			moves := s.e.cfg.Table.State().Cluster().Moves
+			wait := s.e.limiter.wait(moves.Throttle)
 			if wait == 0 {
 				break
 			}
 			locks.Pause(ctx, min(wait, pollInterval))
 		}
-		e.restForClients(ctx, worked)
+		s.e.restForClients(ctx, worked)
 		began = time.Now()
 	}
 }

@@ -59,7 +59,7 @@ func (c *comparison) run(ctx context.Context) error {
 	var from []byte
 	for step := int64(0); ; step++ {
 		done := min(1, float64(step*int64(entries))/float64(max(load.Keys, 1)))
-		if err := e.waitForScrubPermit(ctx, c.doneBefore+c.share*done); err != nil {
+		if err := e.scrub.waitForScrubPermit(ctx, c.doneBefore+c.share*done); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -91,7 +91,7 @@ func (c *comparison) ask(ctx context.Context, r *scrubRequest) (*scrubReply, err
 	ctx, cancel := context.WithTimeout(ctx, scrubTimeout)
 	defer cancel()
 	r.To, r.Range = c.incarnation, c.at
-	return c.e.askScrub(ctx, c.node, r)
+	return c.e.scrub.askScrub(ctx, c.node, r)
 }
 
 // confirm returns the first key span in which the backup really differs; nil if there is none.
@@ -173,7 +173,7 @@ func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []K
 // of what differs.
 func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) error {
 	e := c.e
-	if err := e.releaseBackup(ctx, c.row, c.node); err != nil {
+	if err := e.scrub.releaseBackup(ctx, c.row, c.node); err != nil {
 		return err
 	}
 	e.scrub.addRepair(repair{c.row.Range, c.node})
@@ -181,7 +181,7 @@ func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) err
 		"epoch", c.row.Epoch, "from", fmt.Sprintf("%x", differs.From[:min(len(differs.From), 8)]))
 	within, cancel := context.WithTimeout(ctx, repairPatience)
 	defer cancel()
-	for e.noteRepairs() > 0 && within.Err() == nil {
+	for e.scrub.noteRepairs() > 0 && within.Err() == nil {
 		locks.Pause(within, pollInterval)
 	}
 	return ctx.Err()
@@ -189,17 +189,17 @@ func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) err
 
 // releaseBackup removes a backup from the set of a row that this node serves. It returns when no
 // change of the row is under way to the backup.
-func (e *Engine) releaseBackup(ctx context.Context, was *table.Row, node string) error {
-	row, ok := e.cfg.Table.State().Row(was.Range.Start)
+func (s *scrub) releaseBackup(ctx context.Context, was *table.Row, node string) error {
+	row, ok := s.e.cfg.Table.State().Row(was.Range.Start)
 	if !ok || row.Range != was.Range || row.Epoch != was.Epoch || row.Lineage != was.Lineage ||
-		row.Primary != e.cfg.Self || !slices.Contains(row.Backups, node) {
+		row.Primary != s.e.cfg.Self || !slices.Contains(row.Backups, node) {
 		return feed.ErrChanged
 	}
-	if err := e.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
+	if err := s.e.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
 		return err
 	}
-	e.publishRoutes()
-	err := e.feed.WaitReceived(ctx, node)
+	s.e.publishRoutes()
+	err := s.e.feed.WaitReceived(ctx, node)
 	if errors.Is(err, feed.ErrNotFed) {
 		return nil
 	}

@@ -47,9 +47,9 @@ type scrubReply struct {
 // errScrubRefused says that another node does not answer.
 var errScrubRefused = errors.New("it cannot tell")
 
-func (e *Engine) askScrub(ctx context.Context, node string, r *scrubRequest) (*scrubReply, error) {
+func (s *scrub) askScrub(ctx context.Context, node string, r *scrubRequest) (*scrubReply, error) {
 	a := new(scrubReply)
-	if err := e.ask(ctx, node, questionScrub, r, a); err != nil {
+	if err := s.e.ask(ctx, node, questionScrub, r, a); err != nil {
 		return nil, err
 	}
 	switch {
@@ -62,14 +62,14 @@ func (e *Engine) askScrub(ctx context.Context, node string, r *scrubRequest) (*s
 }
 
 // answerScrub answers one question of a kind at a time; others wait.
-func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) (a scrubReply) {
+func (s *scrub) answerScrub(ctx context.Context, from string, r *scrubRequest) (a scrubReply) {
 	err := error(nil)
-	if r.To != e.cfg.Incarnation {
+	if r.To != s.e.cfg.Incarnation {
 		err = fmt.Errorf("the question is for start %d", r.To)
 	}
-	turn := e.scrub.digestSlot
+	turn := s.digestSlot
 	if r.Kind == scrubRead || r.Kind == scrubRelease {
-		turn = e.scrub.readSlot // questions that take long
+		turn = s.readSlot // questions that take long
 	}
 	if err == nil {
 		select {
@@ -77,12 +77,12 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 			defer func() { <-turn }()
 		case <-ctx.Done():
 			err = ctx.Err()
-		case <-e.ctx.Done():
+		case <-s.e.ctx.Done():
 			err = feed.ErrClosed
 		}
 	}
 	if err == nil {
-		err = e.runScrubQuestion(ctx, from, r, &a)
+		err = s.runScrubQuestion(ctx, from, r, &a)
 	}
 	if err != nil {
 		a.Refusal, a.Damaged = err.Error(), errors.Is(err, ErrDamaged)
@@ -90,23 +90,23 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 	return a
 }
 
-func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequest, a *scrubReply) (err error) {
+func (s *scrub) runScrubQuestion(ctx context.Context, from string, r *scrubRequest, a *scrubReply) (err error) {
 	began := time.Now()
 	switch r.Kind {
 	case scrubDigest:
-		a.Digest, err = e.cfg.Store.Digest(r.Range, r.From, min(max(r.Entries, 1), scrubEntries))
-		e.restForClients(ctx, time.Since(began))
+		a.Digest, err = s.e.cfg.Store.Digest(r.Range, r.From, min(max(r.Entries, 1), scrubEntries))
+		s.e.restForClients(ctx, time.Since(began))
 	case scrubSums:
 		if len(r.Parts) > scrubParts {
 			return fmt.Errorf("%w: %d parts", frame.ErrMalformed, len(r.Parts))
 		}
-		a.Sums, err = e.cfg.Store.Sums(r.Range, r.Parts, time.UnixMilli(r.At))
+		a.Sums, err = s.e.cfg.Store.Sums(r.Range, r.Parts, time.UnixMilli(r.At))
 	case scrubRead:
-		err = e.cfg.Store.Check(ctx, r.Range, e.readPace(ctx))
+		err = s.e.cfg.Store.Check(ctx, r.Range, s.readPace(ctx))
 	case scrubRelease:
-		err = e.releaseDamaged(ctx, from, r.Row)
+		err = s.releaseDamaged(ctx, from, r.Row)
 	case scrubBegin:
-		e.ScrubNow()
+		s.ScrubNow()
 	default:
 		err = fmt.Errorf("%w: a question %.40q", frame.ErrMalformed, r.Kind)
 	}
@@ -115,35 +115,35 @@ func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequ
 
 // releaseDamaged releases a backup whose copy is damaged, once this node has read its own copy
 // completely. The backup removes its copy then.
-func (e *Engine) releaseDamaged(ctx context.Context, node string, ref table.Ref) error {
-	row, ok := e.cfg.Table.State().Row(ref.Range.Start)
-	if !ok || row.Range != ref.Range || row.Epoch != ref.Epoch || !slices.Contains(row.Backups, node) || !e.ownRow(row) {
+func (s *scrub) releaseDamaged(ctx context.Context, node string, ref table.Ref) error {
+	row, ok := s.e.cfg.Table.State().Row(ref.Range.Start)
+	if !ok || row.Range != ref.Range || row.Epoch != ref.Epoch || !slices.Contains(row.Backups, node) || !s.ownRow(row) {
 		return feed.ErrChanged
 	}
-	if err := e.cfg.Store.Check(ctx, row.Range, e.readPace(ctx)); err != nil {
+	if err := s.e.cfg.Store.Check(ctx, row.Range, s.readPace(ctx)); err != nil {
 		return err
 	}
-	if err := e.releaseBackup(ctx, row, node); err != nil {
+	if err := s.releaseBackup(ctx, row, node); err != nil {
 		return err
 	}
-	e.cfg.Logger.Warn("a backup was damaged by its disk and will be copied again", "node", node, "range", row.Range, "epoch", row.Epoch)
+	s.e.cfg.Logger.Warn("a backup was damaged by its disk and will be copied again", "node", node, "range", row.Range, "epoch", row.Epoch)
 	return nil
 }
 
 // ScrubAll starts a round on all running nodes, like [Engine.ScrubNow]. The error joins one for
 // each node that could not be asked.
-func (e *Engine) ScrubAll(ctx context.Context) error {
+func (s *scrub) ScrubAll(ctx context.Context) error {
 	var faults []error
-	for _, n := range e.cfg.Table.State().Nodes() {
+	for _, n := range s.e.cfg.Table.State().Nodes() {
 		switch {
-		case n.Role != table.Store || n.State == table.Gone || n.ID != e.cfg.Self && e.cfg.Away(n.ID):
-		case n.ID == e.cfg.Self:
-			e.ScrubNow()
-		case e.lease.Cfg.Ask == nil:
+		case n.Role != table.Store || n.State == table.Gone || n.ID != s.e.cfg.Self && s.e.cfg.Away(n.ID):
+		case n.ID == s.e.cfg.Self:
+			s.ScrubNow()
+		case s.e.lease.Cfg.Ask == nil:
 			faults = append(faults, fmt.Errorf("%s: %w", n.ID, errScrubRefused))
 		default:
 			within, cancel := context.WithTimeout(ctx, fenceTimeout)
-			_, err := e.askScrub(within, n.ID, &scrubRequest{Kind: scrubBegin, To: n.Incarnation})
+			_, err := s.askScrub(within, n.ID, &scrubRequest{Kind: scrubBegin, To: n.Incarnation})
 			cancel()
 			if err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", n.ID, err))

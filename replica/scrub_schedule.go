@@ -220,11 +220,10 @@ func (s *scrub) waitBeforePart(done float64, interval time.Duration, now time.Ti
 
 // saveProgress saves comparisons in the table. What cannot be saved now is kept; if this node stops
 // first, it is compared again.
-func (e *Engine) saveProgress(ctx context.Context) {
-	s := &e.scrub
+func (s *scrub) saveProgress(ctx context.Context) {
 	s.mu.Lock()
 	parts := s.unsaved.All()
-	due := len(parts) > 0 && (len(parts) >= maxPartsPerEntry || e.resigning.Load() || time.Since(s.unsavedSince) >= saveProgressEvery)
+	due := len(parts) > 0 && (len(parts) >= maxPartsPerEntry || s.e.resigning.Load() || time.Since(s.unsavedSince) >= saveProgressEvery)
 	if due {
 		s.unsavedSince = time.Now()
 	}
@@ -235,8 +234,8 @@ func (e *Engine) saveProgress(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, saveProgressTimeout)
 	defer cancel()
 	for some := range slices.Chunk(parts, maxPartsPerEntry) {
-		if err := e.cfg.Table.Apply(within, &table.Compared{Parts: some}); err != nil {
-			e.cfg.Logger.Debug("storing the progress of the comparison failed", "err", err)
+		if err := s.e.cfg.Table.Apply(within, &table.Compared{Parts: some}); err != nil {
+			s.e.cfg.Logger.Debug("storing the progress of the comparison failed", "err", err)
 			return
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // not be compared comes again before everything else has had another turn.
 func TestLateRangesComeFirst(t *testing.T) {
 	s := &scrub{}
-	s.init()
+	s.init(nil)
 	st := new(table.State)
 	rows := []ring.Range{{Start: 0, End: 8 * scrubGrid}}
 	now := time.Unix(1_000_000, 0)

@@ -41,13 +41,12 @@ type ScrubStats struct {
 }
 
 // ScrubStats returns figures of the scrub.
-func (e *Engine) ScrubStats() ScrubStats {
-	s := &e.scrub
-	st, now := e.cfg.Table.State(), time.Now()
+func (s *scrub) ScrubStats() ScrubStats {
+	st, now := s.e.cfg.Table.State(), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.stats
-	f.Oldest, f.Never = oldest(st, s.known(st), e.cfg.Self, now)
+	f.Oldest, f.Never = oldest(st, s.known(st), s.e.cfg.Self, now)
 	f.Repairing, f.Damaged = len(s.repairs), len(s.damagedRanges)
 	for _, m := range s.damagedRanges {
 		if m.blockedBy != "" {
@@ -113,11 +112,11 @@ func (s *scrub) repaired(st *table.State, self string) (back []repair) {
 }
 
 // noteRepairs logs the backups that are in sync again, and returns how many are not.
-func (e *Engine) noteRepairs() int {
-	for _, r := range e.scrub.repaired(e.cfg.Table.State(), e.cfg.Self) {
-		e.cfg.Logger.Info("a backup that differed has been repaired", "node", r.node, "range", r.at)
+func (s *scrub) noteRepairs() int {
+	for _, r := range s.repaired(s.e.cfg.Table.State(), s.e.cfg.Self) {
+		s.e.cfg.Logger.Info("a backup that differed has been repaired", "node", r.node, "range", r.at)
 	}
-	e.scrub.mu.Lock()
-	defer e.scrub.mu.Unlock()
-	return len(e.scrub.repairs)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.repairs)
 }

@@ -360,7 +360,7 @@ func TestMembersDiscardNothing(t *testing.T) {
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		for row := range c.agreed.State().Rows() {
 			if row.Holds("n2") {
-				if err := c.nodes["n2"].engine.discard([]ring.Range{row.Range}); !errors.Is(err, errMayBeNeeded) {
+				if err := c.nodes["n2"].engine.sweeper.discard([]ring.Range{row.Range}); !errors.Is(err, errMayBeNeeded) {
 					t.Error(err)
 				}
 			}
@@ -408,7 +408,7 @@ func TestScrubTakesItsTime(t *testing.T) {
 // However little there is to check, rounds are an interval apart, unless one is ordered.
 func TestScrubRestsBetweenRounds(t *testing.T) {
 	s := &scrub{}
-	s.init()
+	s.init(nil)
 	st := new(table.State)
 	rows := func() []ring.Range { return []ring.Range{{Start: 0, End: 9}} }
 	now := time.Unix(1_000_000, 0).Truncate(time.Hour).Add(10 * time.Minute)

@@ -15,6 +15,8 @@ import (
 
 // The sweeper drops data in ranges in which this node has no place.
 type sweeper struct {
+	e   *Engine
+	now chan struct{} // wakes the loop
 	// mu guards the fields below. While it is held, no copy begins to be received.
 	mu           locks.ChanMutex
 	unownedSince map[ring.Range]time.Time // by the last sweep
@@ -25,16 +27,20 @@ type sweeper struct {
 	discardTried time.Time // last attempt to discard them
 }
 
+func (f *sweeper) init(e *Engine) {
+	f.e, f.now, f.mu = e, make(chan struct{}, 1), locks.NewChanMutex()
+}
+
 // sweepLoop drops data that this node need not keep: at once in ranges that it handed over,
 // elsewhere after Config.Linger.
-func (e *Engine) sweepLoop(ctx context.Context) {
-	changes, cancel := e.cfg.Table.Changes()
+func (f *sweeper) sweepLoop(ctx context.Context) {
+	changes, cancel := f.e.cfg.Table.Changes()
 	defer cancel()
 	for {
-		wait, err := e.sweep(time.Now())
+		wait, err := f.sweep(time.Now())
 		if err != nil {
-			e.cfg.Logger.Error("deleting ranges of other nodes failed", "err", err)
-			locks.Pause(ctx, e.cfg.Retry)
+			f.e.cfg.Logger.Error("deleting ranges of other nodes failed", "err", err)
+			locks.Pause(ctx, f.e.cfg.Retry)
 			if ctx.Err() == nil {
 				continue
 			}
@@ -44,7 +50,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 		case <-changes:
 			// Changes of the table often come in groups.
 			locks.Pause(ctx, 20*time.Millisecond)
-		case <-e.sweepNow:
+		case <-f.now:
 		case <-wake.C:
 		case <-ctx.Done():
 			wake.Stop()
@@ -55,17 +61,16 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 }
 
 // sweepSoon starts a sweep.
-func (e *Engine) sweepSoon() {
+func (f *sweeper) sweepSoon() {
 	select {
-	case e.sweepNow <- struct{}{}:
+	case f.now <- struct{}{}:
 	default:
 	}
 }
 
 // noteHandedOff records ranges that this node has handed over completely. It need not keep those in
 // which it has no place.
-func (e *Engine) noteHandedOff(ranges []ring.Range) {
-	f := &e.sweeper
+func (f *sweeper) noteHandedOff(ranges []ring.Range) {
 	f.mu.Lock()
 	if f.handedOff == nil {
 		f.handedOff = make(map[ring.Range]bool)
@@ -74,15 +79,15 @@ func (e *Engine) noteHandedOff(ranges []ring.Range) {
 		f.handedOff[r] = true
 	}
 	f.mu.Unlock()
-	e.sweepSoon()
+	f.sweepSoon()
 }
 
 // sweepReceived sweeps ranges again after a copy to this node has ended.
-func (e *Engine) sweepReceived() {
-	e.sweeper.mu.Lock()
-	clear(e.sweeper.empty)
-	e.sweeper.mu.Unlock()
-	e.sweepSoon()
+func (f *sweeper) sweepReceived() {
+	f.mu.Lock()
+	clear(f.empty)
+	f.mu.Unlock()
+	f.sweepSoon()
 }
 
 // occupiedWait is the pause, in units of Config.Retry, before dropping ranges on which long units
@@ -97,30 +102,29 @@ const sweepLatest = time.Hour
 //
 // States from before this start's registration are ignored: the node may have become the primary of
 // ranges since.
-func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
-	f := &e.sweeper
+func (f *sweeper) sweep(now time.Time) (wait time.Duration, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	wait = sweepLatest
-	st := e.cfg.Table.State()
-	if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
+	st := f.e.cfg.Table.State()
+	if n, ok := st.Node(f.e.cfg.Self); !ok || n.Incarnation != f.e.cfg.Incarnation {
 		return wait, nil
 	}
-	if err := e.noteLineages(st); err != nil {
+	if err := f.noteLineages(st); err != nil {
 		return wait, err
 	}
 	since := make(map[ring.Range]time.Time)
 	empty := make(map[ring.Range]bool)
 	given := make(map[ring.Range]bool)
 	var drop []ring.Range
-	for _, r := range unownedRanges(st, e.cfg.Self) {
-		if row, ok := st.Row(r.Start); ok && e.allCopiesAway(st, row) {
+	for _, r := range unownedRanges(st, f.e.cfg.Self) {
+		if row, ok := st.Row(r.Start); ok && f.allCopiesAway(st, row) {
 			// Kept for RING RECREATE FROM this node.
 			since[r], given[r] = f.since(r, now), f.handedOff[r]
-			wait = min(wait, max(e.cfg.Linger, time.Second))
+			wait = min(wait, max(f.e.cfg.Linger, time.Second))
 			continue
 		}
-		if e.isCopying(r) {
+		if f.e.isCopying(r) {
 			// The copy is about to end; then the range is swept again.
 			if f.handedOff[r] {
 				given[r] = true
@@ -132,34 +136,34 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 			continue
 		}
 		at := f.since(r, now)
-		if left := e.cfg.Linger - now.Sub(at); left > 0 && !f.handedOff[r] {
+		if left := f.e.cfg.Linger - now.Sub(at); left > 0 && !f.handedOff[r] {
 			since[r] = at
 			wait = min(wait, left)
 			continue
 		}
-		if e.cfg.Store.Load(r).Keys > 0 {
+		if f.e.cfg.Store.Load(r).Keys > 0 {
 			drop = append(drop, r)
 		}
 		empty[r] = true
 	}
 	for _, r := range drop {
-		if row, ok := st.Row(r.Start); ok && e.cfg.Lineages != nil {
-			if _, err := e.cfg.Lineages.SetAside(r, row.Lineage); err != nil {
+		if row, ok := st.Row(r.Start); ok && f.e.cfg.Lineages != nil {
+			if _, err := f.e.cfg.Lineages.SetAside(r, row.Lineage); err != nil {
 				return wait, err
 			}
 		}
 	}
-	kept, err := e.dropRanges(drop)
+	kept, err := f.dropRanges(drop)
 	if err != nil {
 		return wait, err
 	}
 	for _, r := range kept {
 		delete(empty, r)
 		since[r], given[r] = f.since(r, now), f.handedOff[r]
-		wait = min(wait, occupiedWait*e.cfg.Retry)
+		wait = min(wait, occupiedWait*f.e.cfg.Retry)
 	}
 	if len(drop) > len(kept) {
-		e.reached(step.HandoffDropped)
+		f.e.reached(step.HandoffDropped)
 	}
 	f.unownedSince, f.empty, f.handedOff = since, empty, given
 	return wait, nil
@@ -167,15 +171,15 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 
 // dropRanges drops ranges and returns those that long units keep for now. It waits for no such
 // unit, since no copy can begin meanwhile.
-func (e *Engine) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) {
+func (f *sweeper) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) {
 	if len(ranges) == 0 {
 		return nil, nil
 	}
-	if err := e.cfg.Store.Drop(spans.Join(ranges)...); !errors.Is(err, ErrOccupied) {
+	if err := f.e.cfg.Store.Drop(spans.Join(ranges)...); !errors.Is(err, ErrOccupied) {
 		return nil, err
 	}
 	for _, r := range ranges {
-		err := e.cfg.Store.Drop(r)
+		err := f.e.cfg.Store.Drop(r)
 		if errors.Is(err, ErrOccupied) {
 			kept = append(kept, r)
 		} else if err != nil {
@@ -187,15 +191,15 @@ func (e *Engine) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) 
 
 // noteLineages records the lineages of the rows of which this node is a member. RING RECREATE has
 // declared that the data here is the truth.
-func (e *Engine) noteLineages(st *table.State) error {
-	if e.cfg.Lineages == nil {
+func (f *sweeper) noteLineages(st *table.State) error {
+	if f.e.cfg.Lineages == nil {
 		return nil
 	}
 	for row := range st.Rows() {
-		if !row.Holds(e.cfg.Self) {
+		if !row.Holds(f.e.cfg.Self) {
 			continue
 		}
-		if err := e.cfg.Lineages.SetLineage(row.Range, row.Lineage); err != nil {
+		if err := f.e.cfg.Lineages.SetLineage(row.Range, row.Lineage); err != nil {
 			return err
 		}
 	}
@@ -203,19 +207,19 @@ func (e *Engine) noteLineages(st *table.State) error {
 }
 
 // prepareLineage saves and drops data of other lineages, before a copy of the present one arrives.
-func (e *Engine) prepareLineage(ranges []ring.Range) error {
-	st := e.cfg.Table.State()
+func (f *sweeper) prepareLineage(ranges []ring.Range) error {
+	st := f.e.cfg.Table.State()
 	for _, r := range ranges {
 		row, ok := st.Row(r.Start)
-		if !ok || e.cfg.Lineages == nil {
+		if !ok || f.e.cfg.Lineages == nil {
 			continue
 		}
-		old, err := e.cfg.Lineages.SetAside(r, row.Lineage)
+		old, err := f.e.cfg.Lineages.SetAside(r, row.Lineage)
 		if err == nil && old {
-			err = e.cfg.Store.Drop(r)
+			err = f.e.cfg.Store.Drop(r)
 		}
 		if err == nil {
-			err = e.cfg.Lineages.SetLineage(r, row.Lineage)
+			err = f.e.cfg.Lineages.SetLineage(r, row.Lineage)
 		}
 		if err != nil {
 			return err
@@ -225,22 +229,22 @@ func (e *Engine) prepareLineage(ranges []ring.Range) error {
 }
 
 // allCopiesAway reports whether no member of a row is running, as far as this node knows.
-func (e *Engine) allCopiesAway(st *table.State, row *table.Row) bool {
-	return (st.Emptied(row) || e.mayBeAway(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.mayBeAway(b) })
+func (f *sweeper) allCopiesAway(st *table.State, row *table.Row) bool {
+	return (st.Emptied(row) || f.mayBeAway(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !f.mayBeAway(b) })
 }
 
 // mayBeAway reports whether a node may not be running. Gossip is only a hint: a copy that may be
 // the last is dropped only if the leader has granted that node a lease.
-func (e *Engine) mayBeAway(node string) bool {
-	return e.cfg.Away(node) || e.cfg.Leases.Clock != nil && node != e.cfg.Self && !e.leaseHolders.has(node, time.Now())
+func (f *sweeper) mayBeAway(node string) bool {
+	return f.e.cfg.Away(node) || f.e.cfg.Leases.Clock != nil && node != f.e.cfg.Self && !f.e.leaseHolders.has(node, time.Now())
 }
 
 // since returns since when a range has been unowned; after a change of bounds, by its oldest part.
-func (s *sweeper) since(r ring.Range, now time.Time) time.Time {
-	if at, ok := s.unownedSince[r]; ok {
+func (f *sweeper) since(r ring.Range, now time.Time) time.Time {
+	if at, ok := f.unownedSince[r]; ok {
 		return at
 	}
-	for known, at := range s.unownedSince {
+	for known, at := range f.unownedSince {
 		if at.Before(now) && spans.Overlap(known, r) {
 			now = at
 		}

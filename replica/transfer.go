@@ -219,7 +219,7 @@ func (t *transfer) portion(h *table.Handoff, rows []*table.Row) *portion {
 func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p *portion) error {
 	doing := ranges(p.ranges)
 	t.copying.Store(&doing)
-	defer e.sweepSoon() // the sweep skipped these ranges meanwhile
+	defer e.sweeper.sweepSoon() // the sweep skipped these ranges meanwhile
 	defer t.copying.Store(nil)
 	b := streamRanges{Ranges: p.ranges}
 	st := e.cfg.Table.State()
@@ -255,7 +255,7 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	}
 	c.close()
 	t.copying.Store(nil)
-	e.noteHandedOff(p.ranges)
+	e.sweeper.noteHandedOff(p.ranges)
 	var load ring.Load // without ranges that were left out since
 	for _, r := range p.ranges {
 		load = load.Add(t.loads[r])
