@@ -35,9 +35,9 @@ import (
 // can start again.
 
 // bootstrap makes this node the founder, if it is its turn.
-func (c *cluster) bootstrap(b membership) error {
-	there, strange := c.candidates()
-	n := c.n.cfg.BootstrapExpect
+func (en *entry) bootstrap(b membership) error {
+	there, strange := en.candidates()
+	n := en.c.n.cfg.BootstrapExpect
 	if len(there) < n {
 		text := fmt.Sprintf("for %d nodes with bootstrap-expect %d; so far there are %d: %s", n, n, len(there), strings.Join(there, ", "))
 		if len(strange) > 0 {
@@ -45,25 +45,25 @@ func (c *cluster) bootstrap(b membership) error {
 		}
 		return fmt.Errorf("%w %s", errWaiting, text)
 	}
-	if there[0] != c.n.id {
+	if there[0] != en.c.n.id {
 		return fmt.Errorf("%w for %s, which has the lowest id of %s, to found the cluster", errWaiting, there[0], strings.Join(there, ", "))
 	}
 	was := b
-	b.Generation, b.Founder = newGeneration(), c.n.id
-	if err := c.choose(was, b); err != nil {
+	b.Generation, b.Founder = newGeneration(), en.c.n.id
+	if err := en.choose(was, b); err != nil {
 		return err
 	}
-	return c.collectPromises(b, there)
+	return en.collectPromises(b, there)
 }
 
 // candidates returns the nodes that could found a cluster with this one, itself included, sorted by
 // id, and the nodes that cannot, with the reason.
-func (c *cluster) candidates() (there, strange []string) {
-	n := c.n.cfg.BootstrapExpect
-	for _, m := range c.members.Nodes() {
+func (en *entry) candidates() (there, strange []string) {
+	n := en.c.n.cfg.BootstrapExpect
+	for _, m := range en.c.members.Nodes() {
 		switch {
 		case m.Status != members.Alive || m.Role != members.RoleStore || m.Generation != 0:
-		case m.Expect != n && m.ID != c.n.id:
+		case m.Expect != n && m.ID != en.c.n.id:
 			strange = append(strange, fmt.Sprintf("%s with bootstrap-expect %d", m.ID, m.Expect))
 		default:
 			there = append(there, m.ID)
@@ -74,42 +74,42 @@ func (c *cluster) candidates() (there, strange []string) {
 
 // resumeFounding goes on with founding what an earlier start, or an earlier attempt, has
 // chosen, as long as that can still be taken back.
-func (c *cluster) resumeFounding(b membership) error {
-	cfg := &c.n.cfg
-	c.choice.Lock()
-	founding := c.founding
-	c.choice.Unlock()
+func (en *entry) resumeFounding(b membership) error {
+	cfg := &en.c.n.cfg
+	en.choice.Lock()
+	founding := en.founding
+	en.choice.Unlock()
 	switch {
-	case c.foundsAlone(), founding:
+	case en.foundsAlone(), founding:
 		return nil
-	case cfg.BootstrapExpect == 0, len(c.generations()) > 0:
-		return errors.Join(c.undoChoice(b), errChosen)
+	case cfg.BootstrapExpect == 0, len(en.generations()) > 0:
+		return errors.Join(en.undoChoice(b), errChosen)
 	}
-	there, _ := c.candidates()
-	return c.collectPromises(b, there)
+	there, _ := en.candidates()
+	return en.collectPromises(b, there)
 }
 
 // undoChoice forgets a choice of which nothing can have come.
-func (c *cluster) undoChoice(b membership) error {
-	return c.choose(b, membership{Format: b.Format, ID: b.ID, Node: b.Node, Cluster: b.Cluster})
+func (en *entry) undoChoice(b membership) error {
+	return en.choose(b, membership{Format: b.Format, ID: b.ID, Node: b.Node, Cluster: b.Cluster})
 }
 
 // collectPromises asks for promises, and returns nil once there are enough. From then on the
 // founder does not go back.
-func (c *cluster) collectPromises(b membership, there []string) error {
-	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+func (en *entry) collectPromises(b membership, there []string) error {
+	ctx, cancel := context.WithTimeout(en.c.ctx, enterTimeout)
 	defer cancel()
-	n := c.n.cfg.BootstrapExpect
+	n := en.c.n.cfg.BootstrapExpect
 	var asking sync.WaitGroup
 	var mu sync.Mutex
 	promised := 1 // its own
 	var faults []error
 	for _, id := range there {
-		if id == c.n.id {
+		if id == en.c.n.id {
 			continue
 		}
 		asking.Go(func() {
-			a, err := c.ask(ctx, id, &question{Kind: askPromise, Generation: b.Generation, Expect: n})
+			a, err := en.c.ask(ctx, id, &question{Kind: askPromise, Generation: b.Generation, Expect: n})
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -127,26 +127,26 @@ func (c *cluster) collectPromises(b membership, there []string) error {
 		slices.SortFunc(faults, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 		return fmt.Errorf("%w for the promises of %d nodes to enter the cluster that this node founds; %d have it: %w", errWaiting, n, promised, errors.Join(faults...))
 	}
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	if c.membership != b {
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	if en.membership != b {
 		return errChosen
 	}
-	c.founding = true
+	en.founding = true
 	return nil
 }
 
 // promise answers a founder.
-func (c *cluster) promise(founder string, q *question) *answer {
-	met := len(c.generations()) > 0
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	b, refusal := c.membership.promise(candidateState{
-		id: c.n.id, role: c.n.cfg.Role, expect: c.n.cfg.BootstrapExpect,
-		begun: c.table.Known(), founding: c.founding, met: met,
+func (en *entry) promise(founder string, q *question) *answer {
+	met := len(en.generations()) > 0
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	b, refusal := en.membership.promise(candidateState{
+		id: en.c.n.id, role: en.c.n.cfg.Role, expect: en.c.n.cfg.BootstrapExpect,
+		begun: en.c.table.Known(), founding: en.founding, met: met,
 	}, founder, q)
 	if refusal == "" {
-		if err := c.chooseLocked(b); err != nil {
+		if err := en.chooseLocked(b); err != nil {
 			refusal = err.Error()
 		}
 	}
@@ -154,20 +154,20 @@ func (c *cluster) promise(founder string, q *question) *answer {
 }
 
 // awaitFounder waits for the cluster that another node was promised to found.
-func (c *cluster) awaitFounder(b membership) error {
-	found := c.generations()
+func (en *entry) awaitFounder(b membership) error {
+	found := en.generations()
 	if len(found[b.Generation]) > 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	ctx, cancel := context.WithTimeout(en.c.ctx, enterTimeout)
 	defer cancel()
-	a, err := c.ask(ctx, b.Founder, &question{Kind: askChoice})
+	a, err := en.c.ask(ctx, b.Founder, &question{Kind: askChoice})
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w for %s, which this node has promised to follow, to found the cluster (it holds no data yet: if %s never comes back, empty directories begin anew): %w",
 			errWaiting, b.Founder, b.Founder, err)
 	case a.Generation != 0 && a.Generation != b.Generation:
-		return errors.Join(c.undoChoice(b), errChosen)
+		return errors.Join(en.undoChoice(b), errChosen)
 	}
 	return fmt.Errorf("%w for %s to found the cluster", errWaiting, b.Founder)
 }

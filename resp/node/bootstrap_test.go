@@ -85,7 +85,7 @@ func (c *crew) generation() uint64 {
 	c.t.Helper()
 	waitFor(c.t, "all nodes are in a cluster", func() bool {
 		for _, n := range c.nodes {
-			if n != nil && !n.cluster.entered.Load() {
+			if n != nil && !n.cluster.entry.entered.Load() {
 				return false
 			}
 		}
@@ -116,7 +116,7 @@ func TestNodesWithTheSameExpectationFoundOneCluster(t *testing.T) {
 	c.start(1)
 	before := c.generation()
 	for i, n := range c.nodes {
-		if b := n.cluster.chosenMembership(); b.Founder != "n0" || !b.Entered {
+		if b := n.cluster.entry.chosenMembership(); b.Founder != "n0" || !b.Entered {
 			t.Errorf("n%d remembers %+v", i, b)
 		}
 	}
@@ -167,7 +167,7 @@ func (c *crew) outside() {
 		if n == nil {
 			continue
 		}
-		if b := n.cluster.chosenMembership(); b.Entered || n.cluster.table.Known() {
+		if b := n.cluster.entry.chosenMembership(); b.Entered || n.cluster.table.Known() {
 			c.t.Fatalf("n%d is in a cluster already: %+v", i, b)
 		}
 	}
@@ -227,8 +227,8 @@ func TestClusterOfDeadFounderIsJoined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "it has founded", func() bool { return n.cluster.entered.Load() })
-	g := n.cluster.generation()
+	waitFor(t, "it has founded", func() bool { return n.cluster.entry.entered.Load() })
+	g := n.cluster.entry.generation()
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +281,8 @@ func TestExistingClusterIsJoined(t *testing.T) {
 	c.write(0, membership{Generation: 77, Founder: "n0"})
 	c.write(1, membership{Generation: 77, Founder: "n0"})
 	c.start(1, 0, 2)
-	if g := c.all(); g != lone.cluster.generation() {
-		t.Errorf("generation %d, there was %d", g, lone.cluster.generation())
+	if g := c.all(); g != lone.cluster.entry.generation() {
+		t.Errorf("generation %d, there was %d", g, lone.cluster.entry.generation())
 	}
 }
 

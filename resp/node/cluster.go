@@ -46,18 +46,12 @@ type cluster struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	// choice guards the chosen membership, and founding.
-	choice     sync.Mutex
-	membership membership
-	founding   bool
-	// registering reports that this start or an earlier one may be registered, abandoned that none
-	// is or will be. At most one is true.
-	registering, abandoned bool
-	committed              atomic.Bool   // the choice cannot be undone any more
-	entered                atomic.Bool   // this start is registered
-	enteredCh              chan struct{} // closed when this start is registered
-	wasComplete            atomic.Bool   // every range has had a running primary
-	isolated               atomic.Bool   // no majority has been reached for some time
+	// The parts of the cluster's work that are types of their own; each has its file.
+	entry      entry
+	departure  departure
+	recreation recreation
+	readiness  readiness
+	status     statusReporter
 
 	mu          sync.Mutex
 	links       map[string]*link // by node
@@ -65,17 +59,7 @@ type cluster struct {
 	placement   *ring.Placement
 	held        func(ring.Range) bool
 	// routed reports that placement is the table's.
-	routed  bool
-	leaving bool // the node is handing over its data and ends then
-
-	// withdrawing reports that the node has sent its own Forget, as the last step of a leave or as
-	// a proxy that stops. It may hear nothing more of the group then. A failed leave resets it.
-	withdrawing atomic.Bool
-
-	// leaveCtx ends when the node is being stopped: ranges handed over after that belong to no
-	// leave, and the leave continues at the next start.
-	leaveCtx  context.Context
-	endLeaves context.CancelFunc
+	routed bool
 
 	sightings sightings
 }
@@ -86,12 +70,13 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
 		n: n, strategy: placing,
 		incarnation:  n.run.Incarnation,
-		enteredCh:    make(chan struct{}),
 		links:        make(map[string]*link),
 		forwardConns: forwardConns{over: make(chan struct{})},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.leaveCtx, c.endLeaves = context.WithCancel(c.ctx)
+	c.entry.c, c.entry.enteredCh = c, make(chan struct{})
+	c.departure.c, c.recreation.c, c.readiness.c, c.status.c = c, c, c, c
+	c.departure.leaveCtx, c.departure.endLeaves = context.WithCancel(c.ctx)
 	defer func() {
 		if err != nil {
 			c.close()
@@ -101,10 +86,10 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if c.pins, err = cfg.ownPins(); err != nil {
 		return c, err
 	}
-	if c.membership, err = loadMembership(cfg.Dir, cfg.Cluster); err != nil {
+	if c.entry.membership, err = loadMembership(cfg.Dir, cfg.Cluster); err != nil {
 		return c, err
 	}
-	if err = refuseUnfinished(cfg.Dir, c.membership); err != nil {
+	if err = refuseUnfinished(cfg.Dir, c.entry.membership); err != nil {
 		return c, err
 	}
 	key, err := cfg.peerKey()
@@ -113,7 +98,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
+		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
 		Versions: cfg.env.versions,
 		Met: func(p bus.Peer) {
 			if c.members != nil { // members is not open yet while the original of a copied directory is asked
@@ -127,7 +112,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus.Handle(bus.Forward, c.serveForward)
 	c.bus.Handle(bus.Control, c.serveControl)
 	c.bus.Handle(bus.Stream, c.serveStream)
-	c.bus.Handle(bus.Ask, c.serveStatus)
+	c.bus.Handle(bus.Ask, c.status.serveStatus)
 	c.bus.Handle(bus.Feed, c.serveFeed)
 	layer := c.bus.RaftLayer()
 	told, err := cfg.advertisedAddrs(c.bus.Addr(), n.listener.Addr())
@@ -144,8 +129,8 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
 		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.env.gossip(), Logger: cfg.Logger,
 	}
-	if c.membership.Entered {
-		m.Generation = c.membership.Generation
+	if c.entry.membership.Entered {
+		m.Generation = c.entry.membership.Generation
 	}
 	if c.members, err = members.Open(m); err != nil {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
@@ -158,9 +143,9 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		return c, err
 	}
 	cfg.env.reached(startOpened)
-	c.committed.Store(c.membership.Entered || c.table.Known())
+	c.entry.committed.Store(c.entry.membership.Entered || c.table.Known())
 	// The cluster relies on an earlier start until it hears that this one leaves.
-	c.registering = c.membership.dataIsFromCluster(n.id) || c.table.Known()
+	c.entry.registering = c.entry.membership.dataIsFromCluster(n.id) || c.table.Known()
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
 	}
@@ -196,13 +181,13 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.done.Go(c.watchMembers)
 	c.done.Go(c.watchReplaced)
-	c.done.Go(c.watchMajority)
+	c.done.Go(c.readiness.watchMajority)
 	c.done.Go(c.watchForgotten)
-	c.done.Go(c.enter)
+	c.done.Go(c.entry.enter)
 	c.done.Go(c.watchFatal)
 	c.done.Go(c.forgetProxies)
 	if cfg.RecreateAfter > 0 {
-		c.done.Go(c.recreateLost)
+		c.done.Go(c.recreation.recreateLost)
 	}
 	c.log(told)
 	return c, nil

@@ -20,7 +20,7 @@ func (c *cluster) askTable(ctx context.Context, node string, message []byte) ([]
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", table.ErrUnsent, err)
 	}
-	if own := c.generation(); peer.Generation != own {
+	if own := c.entry.generation(); peer.Generation != own {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%w: %s is in generation %d (0 is none), this node has chosen %d", table.ErrUnsent, node, peer.Generation, own)
 	}

@@ -22,7 +22,7 @@ func TestCopyIsRefusedWhileOriginalAnswers(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := t.TempDir()
 	n := openMemberIn(t, dir, "a")
-	<-n.cluster.enteredCh
+	<-n.cluster.entry.enteredCh
 	to := copyOf(t, dir)
 	for range 2 { // a refused start does not make the copy an original
 		other, err := Open(memberConfig(t, to, "a"))
@@ -39,7 +39,7 @@ func TestCopyIsRefusedWhileOriginalAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := openMemberIn(t, copyOf(t, dir), "a") // after a clean stop
-	<-other.cluster.enteredCh
+	<-other.cluster.entry.enteredCh
 	if other.run.Lost || other.run.Copied {
 		t.Errorf("%+v", other.run)
 	}

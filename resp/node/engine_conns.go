@@ -65,7 +65,7 @@ func (c *cluster) askEngine(ctx context.Context, node string, question []byte) (
 	if err != nil {
 		return nil, err
 	}
-	if own := c.generation(); peer.Generation != own {
+	if own := c.entry.generation(); peer.Generation != own {
 		_ = conn.Close()
 		return nil, fmt.Errorf("%s is in generation %d, this node in %d", node, peer.Generation, own)
 	}

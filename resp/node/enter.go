@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/members"
@@ -33,68 +35,84 @@ type permanentError struct{ error }
 
 func (h permanentError) Unwrap() error { return h.error }
 
+// entry brings the node into a cluster, and keeps what it has chosen.
+type entry struct {
+	c *cluster
+
+	// choice guards the chosen membership, and founding.
+	choice     sync.Mutex
+	membership membership
+	founding   bool
+	// registering reports that this start or an earlier one may be registered, abandoned that none
+	// is or will be. At most one is true.
+	registering, abandoned bool
+	committed              atomic.Bool   // the choice cannot be undone any more
+	entered                atomic.Bool   // this start is registered
+	enteredCh              chan struct{} // closed when this start is registered
+}
+
 // enter brings the node into a cluster: the one of its directory, one that it joins, or one that it
 // founds. It returns once the node is registered. After a permanent error it ends the node.
-func (c *cluster) enter() {
-	c.n.cfg.env.reached(startEntering)
+func (en *entry) enter() {
+	en.c.n.cfg.env.reached(startEntering)
 	said, at := "", time.Time{}
-	for c.ctx.Err() == nil {
-		err := c.advance()
-		if err == nil || c.ctx.Err() != nil || errors.Is(err, errAbandoned) {
+	for en.c.ctx.Err() == nil {
+		err := en.advance()
+		if err == nil || en.c.ctx.Err() != nil || errors.Is(err, errAbandoned) {
 			return
 		}
 		var end permanentError
 		if errors.As(err, &end) {
-			c.n.finish(err)
+			en.c.n.finish(err)
 			return
 		}
 		if text := err.Error(); text != said && !errors.Is(err, errChosen) || time.Since(at) > enterRemind {
 			said, at = text, time.Now()
-			c.n.cfg.Logger.Info("not in a cluster yet: requests wait", "node", c.n.id, "err", err)
+			en.c.n.cfg.Logger.Info("not in a cluster yet: requests wait", "node", en.c.n.id, "err", err)
 		}
 		select {
 		case <-time.After(enterPause):
-		case <-c.ctx.Done():
+		case <-en.c.ctx.Done():
 		}
 	}
 }
 
 // advance takes the next step into a cluster. It returns nil once the node is registered.
-func (c *cluster) advance() error {
-	b := c.chosenMembership()
-	begun := b.Entered || c.table.Known()
+func (en *entry) advance() error {
+	b := en.chosenMembership()
+	begun := b.Entered || en.c.table.Known()
 	switch {
 	case b.Generation == 0:
-		if err := c.chooseCluster(b); err != nil {
+		if err := en.chooseCluster(b); err != nil {
 			return err
 		}
 	case begun || b.Founder == "":
-	case b.Founder != c.n.id:
-		if err := c.awaitFounder(b); err != nil {
+	case b.Founder != en.c.n.id:
+		if err := en.awaitFounder(b); err != nil {
 			return err
 		}
 	default:
-		if err := c.resumeFounding(b); err != nil {
+		if err := en.resumeFounding(b); err != nil {
 			return err
 		}
 	}
-	if b = c.chosenMembership(); b.Founder == c.n.id && !b.Entered {
-		if err := c.foundCluster(b.Generation); err != nil && !errors.Is(err, table.ErrFounded) {
+	if b = en.chosenMembership(); b.Founder == en.c.n.id && !b.Entered {
+		if err := en.foundCluster(b.Generation); err != nil && !errors.Is(err, table.ErrFounded) {
 			return err
 		}
 	}
-	return c.register()
+	return en.register()
 }
 
 // chooseCluster chooses a cluster.
-func (c *cluster) chooseCluster(b membership) error {
-	cfg := &c.n.cfg
-	if c.foundsAlone() {
+func (en *entry) chooseCluster(b membership) error {
+	cfg := &en.c.n.cfg
+	if en.foundsAlone() {
 		was := b
-		b.Generation, b.Founder = newGeneration(), c.n.id
-		return c.choose(was, b)
+		b.Generation, b.Founder = newGeneration(), en.c.n.id
+		return en.choose(was, b)
 	}
-	found := c.generations()
+	found := en.generations()
 	switch {
 	case len(found) > 1:
 		var each []string
@@ -104,12 +122,12 @@ func (c *cluster) chooseCluster(b membership) error {
 		return fmt.Errorf("%w: there are two clusters named %q, %s: name nodes of one of them to join", errWaiting, cfg.Cluster, strings.Join(each, "; "))
 	case len(found) == 1:
 		for generation, nodes := range found {
-			return c.joinCluster(b, generation, nodes)
+			return en.joinCluster(b, generation, nodes)
 		}
 	case cfg.BootstrapExpect > 0:
-		return c.bootstrap(b)
+		return en.bootstrap(b)
 	}
-	if peers := c.peers(); len(peers) > 0 {
+	if peers := en.c.peers(); len(peers) > 0 {
 		return fmt.Errorf("%w: %s can be reached, but no node there is in a cluster yet", errWaiting, strings.Join(peers, ", "))
 	}
 	if len(cfg.Join) == 0 { // a proxy that other nodes are told to join
@@ -120,18 +138,18 @@ func (c *cluster) chooseCluster(b membership) error {
 }
 
 // foundsAlone reports whether the node founds a cluster by itself: it was not told to join.
-func (c *cluster) foundsAlone() bool {
-	cfg := &c.n.cfg
+func (en *entry) foundsAlone() bool {
+	cfg := &en.c.n.cfg
 	return cfg.Role == RoleStore && len(cfg.Join) == 0 && cfg.BootstrapExpect == 0
 }
 
 // joinCluster chooses an existing cluster, if one of its nodes admits this one.
-func (c *cluster) joinCluster(b membership, generation uint64, nodes []members.Node) error {
-	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+func (en *entry) joinCluster(b membership, generation uint64, nodes []members.Node) error {
+	ctx, cancel := context.WithTimeout(en.c.ctx, enterTimeout)
 	defer cancel()
 	var faults []error
 	for _, m := range nodes {
-		a, err := c.ask(ctx, m.ID, &question{Kind: askEnter, Wants: c.n.cfg.wants()})
+		a, err := en.c.ask(ctx, m.ID, &question{Kind: askEnter, Wants: en.c.n.cfg.wants()})
 		if err == nil && a.Later != "" {
 			err = errors.New(a.Later)
 		}
@@ -144,59 +162,59 @@ func (c *cluster) joinCluster(b membership, generation uint64, nodes []members.N
 		}
 		was := b
 		b.Generation, b.Founder = generation, ""
-		return c.choose(was, b)
+		return en.choose(was, b)
 	}
 	return fmt.Errorf("%w for a node of the cluster to answer: %w", errWaiting, errors.Join(faults...))
 }
 
 // foundCluster founds the cluster, or completes what an earlier start began.
-func (c *cluster) foundCluster(generation uint64) error {
-	cfg := &c.n.cfg
+func (en *entry) foundCluster(generation uint64) error {
+	cfg := &en.c.n.cfg
 	own, err := cfg.strategy()
 	if err != nil {
 		return permanentError{err}
 	}
-	self := ring.Member{ID: c.n.id, Weight: cfg.Weight, Pins: c.pins.Tokens, OnlyPins: c.pins.Only}
-	alone, err := c.strategy.Desired(ring.Input{Members: []ring.Member{self}})
+	self := ring.Member{ID: en.c.n.id, Weight: cfg.Weight, Pins: en.c.pins.Tokens, OnlyPins: en.c.pins.Only}
+	alone, err := en.c.strategy.Desired(ring.Input{Members: []ring.Member{self}})
 	if err != nil {
 		return permanentError{err}
 	}
 	f := &table.Found{
 		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own), Backups: cfg.Backups},
-		Node:    c.n.id, Incarnation: c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
+		Node:    en.c.n.id, Incarnation: en.c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
 	}
 	for row := range alone.Rows() {
 		f.Rows = append(f.Rows, *row)
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	ctx, cancel := context.WithTimeout(en.c.ctx, enterTimeout)
 	defer cancel()
-	_, err = c.table.Found(ctx, f)
+	_, err = en.c.table.Found(ctx, f)
 	return err
 }
 
 // register registers this start in the chosen cluster.
-func (c *cluster) register() error {
-	cfg := &c.n.cfg
+func (en *entry) register() error {
+	cfg := &en.c.n.cfg
 	r := &table.Register{
-		Node: c.n.id, Incarnation: c.incarnation, Weight: cfg.Weight,
-		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only, Role: cfg.tableRole(),
+		Node: en.c.n.id, Incarnation: en.c.incarnation, Weight: cfg.Weight,
+		HasPins: cfg.Pin != "", Pins: en.c.pins.Tokens, OnlyPins: en.c.pins.Only, Role: cfg.tableRole(),
 	}
-	r.Intact, r.After = c.n.run.intact()
-	if !c.beginRegistering() {
+	r.Intact, r.After = en.c.n.run.intact()
+	if !en.beginRegistering() {
 		return errAbandoned
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	ctx, cancel := context.WithTimeout(en.c.ctx, enterTimeout)
 	defer cancel()
-	_, err := c.table.Apply(ctx, r)
-	st := c.table.State()
-	n, known := st.Node(c.n.id)
+	_, err := en.c.table.Apply(ctx, r)
+	st := en.c.table.State()
+	n, known := st.Node(en.c.n.id)
 	switch {
-	case known && n.Incarnation == c.incarnation: // also if an earlier attempt has succeeded
+	case known && n.Incarnation == en.c.incarnation: // also if an earlier attempt has succeeded
 		cfg.env.reached(startRegistered)
-	case errors.Is(err, table.ErrIncarnation) && c.table.Abstains():
+	case errors.Is(err, table.ErrIncarnation) && en.c.table.Abstains():
 		// This node follows no table that could tell which of the two it is.
 		return permanentError{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
-	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > c.incarnation):
+	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > en.c.incarnation):
 		// An earlier attempt may have succeeded without an answer: the state will show it.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
 	case errors.Is(err, table.ErrIncarnation):
@@ -208,7 +226,7 @@ func (c *cluster) register() error {
 	default:
 		return fmt.Errorf("%w for the table of the cluster", errWaiting)
 	}
-	return c.completeEntry(st)
+	return en.completeEntry(st)
 }
 
 // tableRole returns the role of the node in the table's terms.
@@ -224,54 +242,54 @@ func (c *Config) tableRole() table.Role {
 
 // beginRegistering reports whether the node still wants to be registered. From then on only the
 // table knows whether it is.
-func (c *cluster) beginRegistering() bool {
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	c.registering = !c.abandoned
-	return c.registering
+func (en *entry) beginRegistering() bool {
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	en.registering = !en.abandoned
+	return en.registering
 }
 
 // abandonEntry ends the way into a cluster, unless this start or an earlier one may be registered
 // already.
-func (c *cluster) abandonEntry() bool {
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	c.abandoned = !c.registering
-	return c.abandoned
+func (en *entry) abandonEntry() bool {
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	en.abandoned = !en.registering
+	return en.abandoned
 }
 
 // completeEntry compares the settings with the cluster's and announces that the node has entered.
-func (c *cluster) completeEntry(st *table.State) error {
+func (en *entry) completeEntry(st *table.State) error {
 	cluster := st.Cluster()
-	if text := c.n.cfg.wants().differences(cluster.Strategy); text != "" {
+	if text := en.c.n.cfg.wants().differences(cluster.Strategy); text != "" {
 		return permanentError{fmt.Errorf("%w: %s", ErrRefused, text)}
 	}
-	c.choice.Lock()
-	b := c.membership
+	en.choice.Lock()
+	b := en.membership
 	b.Generation, b.Entered = cluster.Generation, true
-	err := c.chooseLocked(b)
-	c.choice.Unlock()
+	err := en.chooseLocked(b)
+	en.choice.Unlock()
 	if err != nil {
 		return err
 	}
 	// Later starts refer to this one.
-	if err := c.n.runRegistered(c.incarnation, c.advertisedBus); err != nil {
+	if err := en.c.n.runRegistered(en.c.incarnation, en.c.advertisedBus); err != nil {
 		return permanentError{err}
 	}
-	c.committed.Store(true)
-	if err := c.members.SetGeneration(cluster.Generation); err != nil && c.ctx.Err() == nil {
+	en.committed.Store(true)
+	if err := en.c.members.SetGeneration(cluster.Generation); err != nil && en.c.ctx.Err() == nil {
 		return err
 	}
-	c.entered.Store(true)
-	close(c.enteredCh)
-	c.n.cfg.env.reached(startEntered)
-	c.n.cfg.Logger.Info("joined the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
-	if len(st.FormerNames(c.n.id)) > 0 {
-		c.done.Go(c.takeOver)
+	en.entered.Store(true)
+	close(en.enteredCh)
+	en.c.n.cfg.env.reached(startEntered)
+	en.c.n.cfg.Logger.Info("joined the cluster", "node", en.c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", en.c.n.cfg.Role)
+	if len(st.FormerNames(en.c.n.id)) > 0 {
+		en.c.done.Go(en.c.takeOver)
 	}
-	if self, _ := st.Node(c.n.id); self.State == table.Leaving {
+	if self, _ := st.Node(en.c.n.id); self.State == table.Leaving {
 		// The node was told to leave before it was started again.
-		if err := c.leaveAndEnd(c.ctx); err != nil {
+		if err := en.c.departure.leaveAndEnd(en.c.ctx); err != nil {
 			return permanentError{err}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // feedStatus is how this node stands with its backups.
-func (c *cluster) feedStatus() (s status.Feeding) {
-	for _, f := range c.engine.Feeds() {
+func (rd *readiness) feedStatus() (s status.Feeding) {
+	for _, f := range rd.c.engine.Feeds() {
 		s.Pending += f.Pending
 		s.PendingFor = max(s.PendingFor, f.Waits.Seconds())
 	}
@@ -19,9 +19,9 @@ func (c *cluster) feedStatus() (s status.Feeding) {
 
 // shortages counts the ranges that have fewer backups than are wanted, or than there are
 // other stores to have them, and those of which no node with a copy seems to be there.
-func (c *cluster) shortages(st *table.State) (short, lost int) {
+func (rd *readiness) shortages(st *table.State) (short, lost int) {
 	alive := make(map[string]bool)
-	for _, m := range c.members.Nodes() {
+	for _, m := range rd.c.members.Nodes() {
 		alive[m.ID] = m.Status == members.Alive
 	}
 	want := min(st.Cluster().Backups, max(len(st.MembersOf())-1, 0))

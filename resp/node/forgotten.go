@@ -30,7 +30,7 @@ func (c *cluster) watchForgotten() {
 		}
 		leader, _ := c.table.Leader()
 		was := alone
-		if alone = leader == "" && c.entered.Load() && !c.withdrawing.Load(); !alone || !was {
+		if alone = leader == "" && c.entry.entered.Load() && !c.departure.withdrawing.Load(); !alone || !was {
 			continue
 		}
 		if err := c.stillRegistered(); err != nil {

@@ -44,7 +44,7 @@ func (c *cluster) takeOverFrom(n table.Node) error {
 		}
 	}
 	if len(rows) > 0 && self.Counts() {
-		if err := c.recreateRows(ctx, rows, self); err != nil {
+		if err := c.recreation.recreateRows(ctx, rows, self); err != nil {
 			return err
 		}
 		c.n.cfg.Logger.Info("took over the ranges of a former name of this node", "node", c.n.id, "former", n.ID, "ranges", describeRows(rows))

@@ -18,56 +18,56 @@ func newGeneration() uint64 {
 }
 
 // generation is that of the cluster that this node is in or has chosen.
-func (c *cluster) generation() uint64 {
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	return c.membership.Generation
+func (en *entry) generation() uint64 {
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	return en.membership.Generation
 }
 
 // busGeneration returns the generation that the node uses on the bus. While its choice can still be
 // undone it talks with every node about that.
-func (c *cluster) busGeneration(p bus.Purpose) uint64 {
-	if p == bus.Control && !c.committed.Load() {
+func (en *entry) busGeneration(p bus.Purpose) uint64 {
+	if p == bus.Control && !en.committed.Load() {
 		return 0
 	}
-	return c.generation()
+	return en.generation()
 }
 
 // chosenMembership is what the node has chosen.
-func (c *cluster) chosenMembership() membership {
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	return c.membership
+func (en *entry) chosenMembership() membership {
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	return en.membership
 }
 
 // chooseLocked stores a choice before any other node can learn of it.
-func (c *cluster) chooseLocked(b membership) error {
-	if b == c.membership {
+func (en *entry) chooseLocked(b membership) error {
+	if b == en.membership {
 		return nil
 	}
-	if err := b.save(c.n.cfg.Dir); err != nil {
+	if err := b.save(en.c.n.cfg.Dir); err != nil {
 		return err
 	}
-	c.membership = b
+	en.membership = b
 	return nil
 }
 
 // choose is chooseLocked, if nothing else has been chosen since was was read.
-func (c *cluster) choose(was, b membership) error {
-	c.choice.Lock()
-	defer c.choice.Unlock()
-	if c.membership != was {
+func (en *entry) choose(was, b membership) error {
+	en.choice.Lock()
+	defer en.choice.Unlock()
+	if en.membership != was {
 		return errChosen
 	}
-	return c.chooseLocked(b)
+	return en.chooseLocked(b)
 }
 
 // generations are the clusters that live nodes say to be in, and the nodes of each,
 // as far as gossip knows.
-func (c *cluster) generations() map[uint64][]members.Node {
+func (en *entry) generations() map[uint64][]members.Node {
 	found := make(map[uint64][]members.Node)
-	for _, m := range c.members.Nodes() {
-		if m.ID != c.n.id && m.Status == members.Alive && m.Generation != 0 {
+	for _, m := range en.c.members.Nodes() {
+		if m.ID != en.c.n.id && m.Status == members.Alive && m.Generation != 0 {
 			found[m.Generation] = append(found[m.Generation], m)
 		}
 	}

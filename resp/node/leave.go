@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -19,77 +20,92 @@ const (
 
 var errStopping = errors.New("the node is being stopped")
 
+// departure is how the node leaves its cluster.
+type departure struct {
+	c       *cluster
+	leaving bool // the node is handing over its data and ends then; guarded by cluster.mu
+
+	// withdrawing reports that the node has sent its own Forget, as the last step of a leave or as
+	// a proxy that stops. It may hear nothing more of the group then. A failed leave resets it.
+	withdrawing atomic.Bool
+
+	// leaveCtx ends when the node is being stopped: ranges handed over after that belong to no
+	// leave, and the leave continues at the next start.
+	leaveCtx  context.Context
+	endLeaves context.CancelFunc
+}
+
 // leave hands everything over and returns once this node has nothing left: no range, no vote, no
 // row in the table and no entry in gossip. After an error the node is still leaving, also when it
 // is started again.
-func (c *cluster) leave(ctx context.Context) error {
-	if c.abandonEntry() {
-		return c.members.Leave(ctx) // no other node relies on it
+func (dp *departure) leave(ctx context.Context) error {
+	if dp.c.entry.abandonEntry() {
+		return dp.c.members.Leave(ctx) // no other node relies on it
 	}
-	if err := c.beginLeave(ctx); err != nil {
-		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
+	if err := dp.beginLeave(ctx); err != nil {
+		return fmt.Errorf("leave: %w; all data stays in %s", err, dp.c.n.cfg.Dir)
 	}
-	return c.finishLeave(ctx)
+	return dp.finishLeave(ctx)
 }
 
 // leaveAndEnd returns once the table knows that this node leaves. When the node has nothing left,
 // it asks its owner to close it. If the outcome in the table is unknown, the node leaves as soon as
 // the table shows it: otherwise it would get no ranges and never end.
-func (c *cluster) leaveAndEnd(ctx context.Context) error {
-	if c.abandonEntry() {
-		err := c.members.Leave(ctx) // no other node relies on it
-		c.n.finish(nil)
+func (dp *departure) leaveAndEnd(ctx context.Context) error {
+	if dp.c.entry.abandonEntry() {
+		err := dp.c.members.Leave(ctx) // no other node relies on it
+		dp.c.n.finish(nil)
 		return err
 	}
-	err := c.beginLeave(ctx)
+	err := dp.beginLeave(ctx)
 	if err != nil && !errors.Is(err, errLeaderLost) {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
+	dp.c.mu.Lock()
+	defer dp.c.mu.Unlock()
+	if dp.c.ctx.Err() != nil {
 		return errStopping
 	}
-	if c.leaving {
+	if dp.leaving {
 		return err
 	}
-	c.leaving = true
-	c.done.Go(func() {
-		if !c.waitForState(c.leaveCtx, isNow(c.n.id, table.Leaving)) {
+	dp.leaving = true
+	dp.c.done.Go(func() {
+		if !dp.c.waitForState(dp.leaveCtx, isNow(dp.c.n.id, table.Leaving)) {
 			return
 		}
-		switch err := c.finishLeave(c.ctx); {
-		case c.leaveCtx.Err() != nil:
+		switch err := dp.finishLeave(dp.c.ctx); {
+		case dp.leaveCtx.Err() != nil:
 		case err != nil:
-			c.n.cfg.Logger.Error("leaving the cluster failed", "node", c.n.id, "err", err)
+			dp.c.n.cfg.Logger.Error("leaving the cluster failed", "node", dp.c.n.id, "err", err)
 		default:
-			c.n.cfg.Logger.Info("handed over all data and left the cluster", "node", c.n.id)
-			c.n.finish(nil)
+			dp.c.n.cfg.Logger.Info("handed over all data and left the cluster", "node", dp.c.n.id)
+			dp.c.n.finish(nil)
 		}
 	})
 	return err
 }
 
 // beginLeave has the table record that this node leaves.
-func (c *cluster) beginLeave(ctx context.Context) error {
+func (dp *departure) beginLeave(ctx context.Context) error {
 	select {
-	case <-c.enteredCh:
-	case <-c.n.done:
+	case <-dp.c.entry.enteredCh:
+	case <-dp.c.n.done:
 		return errors.New("the node has ended before it was in the cluster")
 	case <-ctx.Done():
 		return fmt.Errorf("the node is not in the cluster yet: %w", ctx.Err())
 	}
-	st := c.table.State()
-	self, _ := st.Node(c.n.id)
+	st := dp.c.table.State()
+	self, _ := st.Node(dp.c.n.id)
 	switch {
-	case c.leaveCtx.Err() != nil:
+	case dp.leaveCtx.Err() != nil:
 		return errStopping
 	case self.State == table.Leaving || self.State == table.Gone:
 		return nil
 	case st.Cluster().Paused && self.Role == table.Store:
 		return errors.New("the moving of data is paused: RING RESUME first")
 	}
-	err := c.propose(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}, isNow(c.n.id, table.Leaving))
+	err := dp.c.propose(ctx, &table.Leave{Node: dp.c.n.id, Incarnation: dp.c.incarnation}, isNow(dp.c.n.id, table.Leaving))
 	switch {
 	case errors.Is(err, table.ErrNodeState): // it is already leaving
 		return nil
@@ -100,34 +116,34 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 }
 
 // finishLeave waits until a leaving node is no longer needed, and removes it from the cluster.
-func (c *cluster) finishLeave(ctx context.Context) (err error) {
-	log := c.n.cfg.Logger
-	log.Info("leaving the cluster", "node", c.n.id)
+func (dp *departure) finishLeave(ctx context.Context) (err error) {
+	log := dp.c.n.cfg.Logger
+	log.Info("leaving the cluster", "node", dp.c.n.id)
 	defer func() {
 		if err != nil {
-			c.withdrawing.Store(false)
+			dp.withdrawing.Store(false)
 		}
 	}()
 	for {
-		if err := c.waitDrained(ctx); err != nil {
+		if err := dp.waitDrained(ctx); err != nil {
 			return err
 		}
 		// The node is removed from the group once the table has forgotten it, and may never hear of
 		// that.
-		c.withdrawing.Store(true)
-		err := c.forgetSelf(ctx)
+		dp.withdrawing.Store(true)
+		err := dp.forgetSelf(ctx)
 		if !errors.Is(err, table.ErrCopies) {
 			if err != nil && !errors.Is(err, table.ErrUnknownNode) {
-				log.Warn("all data is handed over, but the table may still list this node; RING FORGET removes it", "node", c.n.id, "err", err)
+				log.Warn("all data is handed over, but the table may still list this node; RING FORGET removes it", "node", dp.c.n.id, "err", err)
 			}
-			return c.members.Leave(ctx)
+			return dp.c.members.Leave(ctx)
 		}
 		// A copy that arrived when the node was told to leave may be admitted later, and this node
 		// may not have applied that entry yet.
-		c.withdrawing.Store(false)
+		dp.withdrawing.Store(false)
 		select {
 		case <-time.After(leavePollInterval):
-		case <-c.leaveCtx.Done():
+		case <-dp.leaveCtx.Done():
 		case <-ctx.Done():
 			return fmt.Errorf("leave: the cluster still counts on copies of this node: %w", ctx.Err())
 		}
@@ -136,24 +152,24 @@ func (c *cluster) finishLeave(ctx context.Context) (err error) {
 
 // forgetSelf has the table decide that this node is gone. The table refuses while the node has
 // copies that count.
-func (c *cluster) forgetSelf(ctx context.Context) error {
+func (dp *departure) forgetSelf(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, forgetTimeout)
 	defer cancel()
-	_, err := c.table.Decide(ctx, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
+	_, err := dp.c.table.Decide(ctx, &table.Forget{Node: dp.c.n.id, Incarnation: dp.c.incarnation})
 	return err
 }
 
 // waitDrained waits until this node has no range and no vote. It logs what it waits for.
-func (c *cluster) waitDrained(ctx context.Context) error {
-	changes, cancel := c.table.Changes()
+func (dp *departure) waitDrained(ctx context.Context) error {
+	changes, cancel := dp.c.table.Changes()
 	defer cancel()
 	look, say := time.NewTicker(leavePollInterval), time.NewTicker(leaveLogInterval)
 	defer look.Stop()
 	defer say.Stop()
 	for {
-		ranges := c.ranges()
-		votes := c.table.Votes()
-		if c.leaveCtx.Err() != nil { // checked after the ranges: a stop may have given them up
+		ranges := dp.c.ranges()
+		votes := dp.c.table.Votes()
+		if dp.leaveCtx.Err() != nil { // checked after the ranges: a stop may have given them up
 			return errors.New("leave: the node is being stopped; it continues to leave when it is started again")
 		}
 		if ranges == 0 && !votes {
@@ -162,18 +178,18 @@ func (c *cluster) waitDrained(ctx context.Context) error {
 		select {
 		case <-changes:
 		case <-look.C:
-		case <-c.leaveCtx.Done():
-		case <-c.n.done:
-			return fmt.Errorf("leave: the node has ended: %w", cmp.Or(c.n.Err(), errStopping))
+		case <-dp.leaveCtx.Done():
+		case <-dp.c.n.done:
+			return fmt.Errorf("leave: the node has ended: %w", cmp.Or(dp.c.n.Err(), errStopping))
 		case <-say.C:
-			c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", c.n.id,
-				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.handoffStatus())
+			dp.c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", dp.c.n.id,
+				"ranges", ranges, "keys", dp.c.n.store.Keys(), "votes", votes, "handoffs", dp.c.handoffStatus())
 		case <-ctx.Done():
 			if ranges == 0 {
 				return fmt.Errorf("leave: all data is handed over, but no other node took this one's vote in time: %w", ctx.Err())
 			}
 			return fmt.Errorf("leave: %d ranges with about %d keys are still in %s, which is not empty (%s); the node is still leaving, and continues when it is started again: %w",
-				ranges, c.n.store.Keys(), c.n.cfg.Dir, c.handoffStatus(), ctx.Err())
+				ranges, dp.c.n.store.Keys(), dp.c.n.cfg.Dir, dp.c.handoffStatus(), ctx.Err())
 		}
 	}
 }

@@ -76,12 +76,12 @@ func TestLostRangeIsNeverEmpty(t *testing.T) {
 		c.crash(victim)
 		time.Sleep(20 * time.Second)
 		c.renewed(victim, leader)
-		c.within(time.Minute, "it is in the cluster", func() bool { return c.nodes[victim].cluster.entered.Load() })
+		c.within(time.Minute, "it is in the cluster", func() bool { return c.nodes[victim].cluster.entry.entered.Load() })
 		time.Sleep(40 * time.Second)
 		c.wantDown(key)
 		c.crash(victim) // another start changes nothing
 		c.start(victim, leader)
-		c.within(time.Minute, "it is in the cluster again", func() bool { return c.nodes[victim].cluster.entered.Load() })
+		c.within(time.Minute, "it is in the cluster again", func() bool { return c.nodes[victim].cluster.entry.entered.Load() })
 		c.wantDown(key)
 		lost := 0
 		st := c.nodes[leader].cluster.table.State()

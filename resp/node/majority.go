@@ -11,28 +11,28 @@ const (
 
 // watchMajority updates the routes when this node has certainly lost the majority, and when it is
 // back. In between requests fail at once.
-func (c *cluster) watchMajority() {
+func (rd *readiness) watchMajority() {
 	tick := time.NewTicker(majorityCheck)
 	defer tick.Stop()
 	var since time.Time
 	for {
 		select {
-		case <-c.ctx.Done():
+		case <-rd.c.ctx.Done():
 			return
 		case now := <-tick.C:
-			leader, _ := c.table.Leader()
-			if leader != "" || !c.entered.Load() || c.engine.Lease().Valid() {
+			leader, _ := rd.c.table.Leader()
+			if leader != "" || !rd.c.entry.entered.Load() || rd.c.engine.Lease().Valid() {
 				since = time.Time{}
 			} else if since.IsZero() {
 				since = now
 			}
-			if away := !since.IsZero() && now.Sub(since) >= majorityAfter; away != c.isolated.Load() {
-				c.isolated.Store(away)
-				c.mu.Lock()
-				if c.routed {
-					c.routeLocked()
+			if away := !since.IsZero() && now.Sub(since) >= majorityAfter; away != rd.isolated.Load() {
+				rd.isolated.Store(away)
+				rd.c.mu.Lock()
+				if rd.c.routed {
+					rd.c.routeLocked()
 				}
-				c.mu.Unlock()
+				rd.c.mu.Unlock()
 			}
 		}
 	}

@@ -199,8 +199,8 @@ func TestNodeThatTakesItselfOutIsNotCalledForgotten(t *testing.T) {
 		c.three()
 		c.start("p", "a")
 		p := c.nodes["p"].cluster
-		c.within(time.Minute, "the proxy has entered", func() bool { return p.entered.Load() })
-		p.withdrawing.Store(true)
+		c.within(time.Minute, "the proxy has entered", func() bool { return p.entry.entered.Load() })
+		p.departure.withdrawing.Store(true)
 		if _, err := c.nodes["a"].cluster.table.Apply(t.Context(), &table.Forget{Node: "p", Incarnation: p.incarnation}); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestNodeThatTakesItselfOutIsNotCalledForgotten(t *testing.T) {
 		if err := p.n.Err(); err != nil {
 			t.Error(err)
 		}
-		p.withdrawing.Store(false) // the rest of the leave has failed
+		p.departure.withdrawing.Store(false) // the rest of the leave has failed
 		c.within(4*askAlone, "the proxy ends", func() bool { return errors.Is(p.n.Err(), ErrForgotten) })
 		c.close()
 	})

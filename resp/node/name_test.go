@@ -19,7 +19,7 @@ func TestOtherNameThanTheDirectorysIsRefused(t *testing.T) {
 			return err
 		}
 		if role == RoleStore {
-			<-n.cluster.enteredCh
+			<-n.cluster.entry.enteredCh
 		}
 		return n.Close()
 	}

@@ -119,7 +119,7 @@ func TestDirectoryRegisteredUnderTwoNamesComesBack(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		h := newHosts(t, seed, 0)
 		h.begin("a")
-		h.within(time.Minute, "it serves", func() bool { return h.nodes["a"].cluster.entered.Load() })
+		h.within(time.Minute, "it serves", func() bool { return h.nodes["a"].cluster.entry.entered.Load() })
 		h.fill("a")
 		first := h.nodes["a"].ID()
 		second := strings.Replace(first, "a-0", "a-1", 1)
@@ -165,7 +165,7 @@ func TestMembersRegisteredUnderTwoNamesComeBack(t *testing.T) {
 			h.start(id, ids...)
 			h.within(time.Minute, "the second name is registered", func() bool {
 				_, known := v.cluster.table.State().Node("new-" + first)
-				return known && v.cluster.entered.Load()
+				return known && v.cluster.entry.entered.Load()
 			})
 			time.Sleep(time.Duration(h.rnd.IntN(40000)) * time.Millisecond)
 		}

@@ -169,7 +169,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.part.Store(n.cluster)
-	n.health.Also(n.cluster.ready)
+	n.health.Also(n.cluster.readiness.ready)
 	n.health.Started(n.store)
 	go func() {
 		defer close(n.served)
@@ -343,7 +343,7 @@ func (n *Node) Err() error {
 // Leave hands all data to the other nodes of the cluster and leaves it. It returns once
 // the node has nothing left and may be closed, or with an error that says what has
 // stayed. The last store of a cluster cannot leave.
-func (n *Node) Leave(ctx context.Context) error { return n.cluster.leave(ctx) }
+func (n *Node) Leave(ctx context.Context) error { return n.cluster.departure.leave(ctx) }
 
 // closeStore makes everything durable, and notes that it is, unless the store has
 // stopped before: what it could not write then is not known to be there.

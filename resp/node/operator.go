@@ -44,7 +44,7 @@ func (o operator) Leave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.leaveAndEnd(ctx)
+	return c.departure.leaveAndEnd(ctx)
 }
 
 // Forget implements resp.Operator.
@@ -109,7 +109,7 @@ func (o operator) Recreate(ctx context.Context, ranges []ring.Range, from string
 	if err != nil {
 		return err
 	}
-	return c.recreate(ctx, ranges, from)
+	return c.recreation.recreate(ctx, ranges, from)
 }
 
 // Pin implements resp.Operator.

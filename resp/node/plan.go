@@ -159,7 +159,7 @@ func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, 
 			}
 		}
 	}
-	outcomes := c.queryAll(ctx, inquiries, planTimeout)
+	outcomes := c.status.queryAll(ctx, inquiries, planTimeout)
 	p.Rate, p.Measured = rateOf(outcomes)
 	if p.Throttle > 0 {
 		p.Rate = min(p.Rate, float64(p.Throttle))

@@ -87,7 +87,7 @@ func (c *cluster) withdraw() {
 	defer cancel()
 	// The proxy is put out of the group once the table has forgotten it, and may never hear
 	// of that.
-	c.withdrawing.Store(true)
+	c.departure.withdrawing.Store(true)
 	var err error
 	if n, known := c.table.State().Node(c.n.id); known && n.Incarnation == c.incarnation {
 		forget, end := context.WithTimeout(ctx, proxyLeave/3)

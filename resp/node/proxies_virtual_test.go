@@ -19,7 +19,7 @@ func withProxy(t *testing.T, seed uint64) *virtualCluster {
 	c.start("a")
 	c.start("p", "a")
 	c.write("p", someKeys(3), 1)
-	c.within(time.Minute, "the proxy has entered", func() bool { return c.nodes["p"].cluster.entered.Load() })
+	c.within(time.Minute, "the proxy has entered", func() bool { return c.nodes["p"].cluster.entry.entered.Load() })
 	return c
 }
 
@@ -28,7 +28,7 @@ func (c *virtualCluster) lists(id string) bool {
 	a := c.nodes["a"]
 	isIt := func(n status.Node) bool { return n.ID == id }
 	m, ok := a.cluster.members.Node(id)
-	reported := slices.ContainsFunc(a.cluster.reportNodes(a.cluster.table.State()), isIt)
+	reported := slices.ContainsFunc(a.cluster.status.reportNodes(a.cluster.table.State()), isIt)
 	return reported || ok && m.Status.String() != status.Left
 }
 

@@ -84,13 +84,13 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 	case askEnter:
 		a = c.admit(from, q)
 	case askPromise:
-		a = c.promise(from, q)
+		a = c.entry.promise(from, q)
 	case askChoice:
-		b := c.chosenMembership()
+		b := c.entry.chosenMembership()
 		a = &answer{Generation: b.Generation, Founder: b.Founder}
 	case askSilent:
 		a = new(answer)
-		if err := c.checkSilent(q.Nodes); err != nil {
+		if err := c.recreation.checkSilent(q.Nodes); err != nil {
 			a.Refusal = err.Error()
 		}
 	default:

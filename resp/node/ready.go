@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
@@ -10,40 +11,47 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
+// readiness tells whether the node serves all of its keys.
+type readiness struct {
+	c           *cluster
+	wasComplete atomic.Bool // every range has had a running primary
+	isolated    atomic.Bool // no majority has been reached for some time
+}
+
 // ready returns the readiness checks of the cluster. A node is ready while it serves all its keys.
 // At first it must also have seen a running primary of every range, and hold a copy of every range
 // that belongs here, as far as other nodes can send them. After that, missing ranges of other nodes
 // are only a note: they do not make this node unready.
-func (c *cluster) ready() []admin.Check {
+func (rd *readiness) ready() []admin.Check {
 	entered, lease := admin.Check{Name: "cluster"}, admin.Check{Name: "lease"}
-	if !c.entered.Load() {
+	if !rd.c.entry.entered.Load() {
 		entered.Err = errors.New("not in a cluster yet")
 		return []admin.Check{entered}
 	}
-	if !c.engine.Lease().Valid() {
-		lease.Err = errors.New("this node has no lease: " + c.leaseFault())
+	if !rd.c.engine.Lease().Valid() {
+		lease.Err = errors.New("this node has no lease: " + rd.leaseFault())
 	}
 	own, ranges := admin.Check{Name: "keys"}, admin.Check{Name: "ranges"}
-	if unserved, of := c.unserved(); unserved > 0 {
+	if unserved, of := rd.unserved(); unserved > 0 {
 		own.Err = fmt.Errorf("%d of %d ranges of this node are not served", unserved, of)
 	}
-	alive := c.aliveNodes()
+	alive := rd.c.aliveNodes()
 	text := ""
-	if all, orphans := c.orphans(alive); orphans > 0 {
+	if all, orphans := rd.orphans(alive); orphans > 0 {
 		text = fmt.Sprintf("%d of %d ranges have no node that serves them", orphans, all)
-	} else if !c.wasComplete.Load() {
-		text = c.missingCopies(alive)
+	} else if !rd.wasComplete.Load() {
+		text = rd.missingCopies(alive)
 	}
 	switch {
 	case text == "":
-		c.wasComplete.Store(true)
-	case c.wasComplete.Load():
+		rd.wasComplete.Store(true)
+	case rd.wasComplete.Load():
 		ranges.Note = text
 	default:
 		ranges.Err = errors.New(text)
 	}
 	disk := admin.Check{Name: "disk"}
-	if waits := c.n.store.Stalled(); waits >= diskTimeout {
+	if waits := rd.c.n.store.Stalled(); waits >= diskTimeout {
 		disk.Err = fmt.Errorf("the disk has not answered for %v", waits.Round(time.Second))
 	}
 	return []admin.Check{entered, lease, own, ranges, disk}
@@ -53,11 +61,11 @@ func (c *cluster) ready() []admin.Check {
 const diskTimeout = 5 * time.Second
 
 // leaseFault says why there is no lease.
-func (c *cluster) leaseFault() string {
-	if leader, _ := c.table.Leader(); leader == "" {
+func (rd *readiness) leaseFault() string {
+	if leader, _ := rd.c.table.Leader(); leader == "" {
 		return "it reaches no majority of the nodes that vote"
 	}
-	if fault := c.engine.LeaseStats().Fault; fault != "" {
+	if fault := rd.c.engine.LeaseStats().Fault; fault != "" {
 		return fault
 	}
 	return "the leader has not answered yet"
@@ -65,14 +73,14 @@ func (c *cluster) leaseFault() string {
 
 // unserved counts this node's ranges, and those of them that it may not serve: they have
 // lost their copies, or are of an earlier start.
-func (c *cluster) unserved() (unserved, of int) {
-	st := c.table.State()
+func (rd *readiness) unserved() (unserved, of int) {
+	st := rd.c.table.State()
 	for row := range st.Rows() {
-		if row.Primary != c.n.id {
+		if row.Primary != rd.c.n.id {
 			continue
 		}
 		of++
-		if row.Incarnation != c.incarnation || st.Lost(row) {
+		if row.Incarnation != rd.c.incarnation || st.Lost(row) {
 			unserved++
 		}
 	}
@@ -80,11 +88,11 @@ func (c *cluster) unserved() (unserved, of int) {
 }
 
 // orphans counts the ranges whose primary is not running.
-func (c *cluster) orphans(alive map[string]bool) (ranges, orphans int) {
-	st := c.table.State()
+func (rd *readiness) orphans(alive map[string]bool) (ranges, orphans int) {
+	st := rd.c.table.State()
 	for row := range st.Rows() {
 		ranges++
-		if !alive[row.Primary] || st.Lost(row) || row.Primary == c.n.id && row.Incarnation != c.incarnation {
+		if !alive[row.Primary] || st.Lost(row) || row.Primary == rd.c.n.id && row.Incarnation != rd.c.incarnation {
 			orphans++
 		}
 	}
@@ -93,8 +101,8 @@ func (c *cluster) orphans(alive map[string]bool) (ranges, orphans int) {
 
 // missingCopies describes the copies that belong here and are missing, and those that ranges of
 // this node lack; empty if there are none.
-func (c *cluster) missingCopies(alive map[string]bool) string {
-	st := c.table.State()
+func (rd *readiness) missingCopies(alive map[string]bool) string {
+	st := rd.c.table.State()
 	members := st.MembersOf()
 	stores := 0
 	for _, m := range members {
@@ -102,7 +110,7 @@ func (c *cluster) missingCopies(alive map[string]bool) string {
 			stores++
 		}
 	}
-	desired, err := replica.DesiredPlacement(st, agreedStrategy{c.strategy, c.table.State}, members)
+	desired, err := replica.DesiredPlacement(st, agreedStrategy{rd.c.strategy, rd.c.table.State}, members)
 	if err != nil {
 		return "" // others say so
 	}
@@ -110,13 +118,13 @@ func (c *cluster) missingCopies(alive map[string]bool) string {
 	belong, absent, served, alone := 0, 0, 0, 0
 	for _, rows := range ring.Overlay(st.Placement(), desired) {
 		is, will := rows[0], rows[1]
-		if will.Holds(c.n.id) {
+		if will.Holds(rd.c.n.id) {
 			belong++
-			if !is.Holds(c.n.id) && alive[is.Primary] {
+			if !is.Holds(rd.c.n.id) && alive[is.Primary] {
 				absent++
 			}
 		}
-		if is.Primary == c.n.id {
+		if is.Primary == rd.c.n.id {
 			served++
 			if len(is.Backups)+1 < copies {
 				alone++

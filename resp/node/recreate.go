@@ -12,18 +12,21 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
+// recreation replaces ranges of which no copy is left.
+type recreation struct{ c *cluster }
+
 // recreate gives ranges without a running copy to a node: to this one, empty, or to another one
 // with the data that it has of them. The old copies no longer count when they return. Without
 // ranges it recreates all that have no copy.
-func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string) error {
-	rows, err := c.toRecreate(ranges)
+func (rc *recreation) recreate(ctx context.Context, ranges []ring.Range, from string) error {
+	rows, err := rc.toRecreate(ranges)
 	if err != nil {
 		return err
 	}
-	st := c.table.State()
-	taker, ok := st.Node(c.n.id)
+	st := rc.c.table.State()
+	taker, ok := st.Node(rc.c.n.id)
 	if from != "" {
-		if taker, err = c.findNode(from); err != nil {
+		if taker, err = rc.c.findNode(from); err != nil {
 			return err
 		}
 		ok = true
@@ -31,29 +34,29 @@ func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string
 	switch {
 	case !ok || !taker.Counts():
 		return fmt.Errorf("%s holds no ranges: send the command to another node, or name one with FROM", taker.ID)
-	case !c.alive(taker.ID):
+	case !rc.c.alive(taker.ID):
 		return fmt.Errorf("%s is not there", taker.ID)
 	}
-	keys, err := c.keysAt(ctx, taker.ID, rows)
+	keys, err := rc.keysAt(ctx, taker.ID, rows)
 	switch {
 	case err != nil:
 		return fmt.Errorf("asking %s for its data failed: %w", taker.ID, err)
 	case from == "" && keys > 0:
 		return fmt.Errorf("this node has %d keys of %s from earlier: add FROM %s to keep them, or send RING RECREATE to another node to create the range without them",
-			keys, describeRows(rows), c.n.id)
+			keys, describeRows(rows), rc.c.n.id)
 	case from != "" && keys == 0:
 		return fmt.Errorf("%s has no data of %s: leave FROM out to create it empty", taker.ID, describeRows(rows))
 	}
-	if err := c.recreateRows(ctx, rows, taker); err != nil {
+	if err := rc.recreateRows(ctx, rows, taker); err != nil {
 		return err
 	}
-	c.n.cfg.Logger.Warn("created ranges again: older copies of them no longer count", "ranges", describeRows(rows), "node", taker.ID, "keys", keys)
+	rc.c.n.cfg.Logger.Warn("created ranges again: older copies of them no longer count", "ranges", describeRows(rows), "node", taker.ID, "keys", keys)
 	return nil
 }
 
 // toRecreate are the rows of an order, which are all lost.
-func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
-	st := c.table.State()
+func (rc *recreation) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
+	st := rc.c.table.State()
 	var rows []*table.Row
 	for _, r := range ranges {
 		some, err := rowsOf(st, r)
@@ -64,7 +67,7 @@ func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
 	}
 	for _, row := range rows {
 		for holder := range copyHolders(st, row) {
-			if c.alive(holder) {
+			if rc.c.alive(holder) {
 				return nil, fmt.Errorf("%v is at %s, which is alive", row.Range, holder)
 			}
 		}
@@ -72,7 +75,7 @@ func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
 	if len(ranges) > 0 {
 		return rows, nil
 	}
-	if rows = c.lostRows(st); len(rows) == 0 {
+	if rows = rc.lostRows(st); len(rows) == 0 {
 		return nil, errors.New("no range is known to have lost all of its copies: a failed node counts as away after some seconds")
 	}
 	return rows, nil
@@ -93,8 +96,8 @@ func copyHolders(st *table.State, row *table.Row) iter.Seq[string] {
 }
 
 // lostRows are the rows of which no copy is there.
-func (c *cluster) lostRows(st *table.State) []*table.Row {
-	alive := c.aliveNodes()
+func (rc *recreation) lostRows(st *table.State) []*table.Row {
+	alive := rc.c.aliveNodes()
 	var rows []*table.Row
 	for row := range st.Rows() {
 		there := false
@@ -109,8 +112,8 @@ func (c *cluster) lostRows(st *table.State) []*table.Row {
 }
 
 // recreateRows has the table recreate rows, once no node can still be answering for them.
-func (c *cluster) recreateRows(ctx context.Context, rows []*table.Row, taker table.Node) error {
-	st := c.table.State()
+func (rc *recreation) recreateRows(ctx context.Context, rows []*table.Row, taker table.Node) error {
+	st := rc.c.table.State()
 	var holders []string
 	for _, row := range rows {
 		for holder := range copyHolders(st, row) {
@@ -119,14 +122,14 @@ func (c *cluster) recreateRows(ctx context.Context, rows []*table.Row, taker tab
 			}
 		}
 	}
-	if err := c.checkLeasesOver(ctx, holders); err != nil {
+	if err := rc.checkLeasesOver(ctx, holders); err != nil {
 		return err
 	}
 	again := &table.Recreate{Node: taker.ID, Incarnation: taker.Incarnation}
 	for _, row := range rows {
 		again.Rows = append(again.Rows, row.Ref())
 	}
-	return c.propose(ctx, again, func(st *table.State) bool {
+	return rc.c.propose(ctx, again, func(st *table.State) bool {
 		for _, row := range rows {
 			if now, ok := st.Row(row.Range.Start); !ok || now.Lineage == row.Lineage {
 				return false
@@ -140,13 +143,13 @@ func (c *cluster) recreateRows(ctx context.Context, rows []*table.Row, taker tab
 const leaseLongest = 3 * time.Second
 
 // checkLeasesOver asks the leader whether nodes can still be answering.
-func (c *cluster) checkLeasesOver(ctx context.Context, nodes []string) error {
-	leader, self := c.table.Leader()
+func (rc *recreation) checkLeasesOver(ctx context.Context, nodes []string) error {
+	leader, self := rc.c.table.Leader()
 	switch {
 	case self || leader == "": // without a leader nothing is agreed on
-		return c.checkSilent(nodes)
+		return rc.checkSilent(nodes)
 	}
-	a, err := c.ask(ctx, leader, &question{Kind: askSilent, Nodes: nodes})
+	a, err := rc.c.ask(ctx, leader, &question{Kind: askSilent, Nodes: nodes})
 	if err == nil && a.Refusal != "" {
 		err = errors.New(a.Refusal)
 	}
@@ -155,9 +158,9 @@ func (c *cluster) checkLeasesOver(ctx context.Context, nodes []string) error {
 
 // checkSilent is an error if this node, as the leader, may have let one of the nodes answer
 // until now.
-func (c *cluster) checkSilent(nodes []string) error {
+func (rc *recreation) checkSilent(nodes []string) error {
 	for _, node := range nodes {
-		if d, ok := c.engine.LeaseSilence(node); ok && d < leaseLongest {
+		if d, ok := rc.c.engine.LeaseSilence(node); ok && d < leaseLongest {
 			return fmt.Errorf("%s may still be answering clients: try again in a few seconds", node)
 		}
 	}
@@ -165,12 +168,12 @@ func (c *cluster) checkSilent(nodes []string) error {
 }
 
 // keysAt returns the number of keys that a node has in rows, whichever node serves them.
-func (c *cluster) keysAt(ctx context.Context, node string, rows []*table.Row) (keys int64, err error) {
+func (rc *recreation) keysAt(ctx context.Context, node string, rows []*table.Row) (keys int64, err error) {
 	q := &statusQuery{}
 	for _, row := range rows {
 		q.Loads = append(q.Loads, row.Range)
 	}
-	a, err := c.queryStatus(ctx, node, q)
+	a, err := rc.c.status.queryStatus(ctx, node, q)
 	for _, load := range a.Loads {
 		keys += load.Keys
 	}

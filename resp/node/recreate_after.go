@@ -13,28 +13,28 @@ const recreateEvery = time.Second
 
 // recreateLost creates ranges again, empty, that have had no copy for RecreateAfter, while this
 // node leads. It is for caches, where a miss is no loss.
-func (c *cluster) recreateLost() {
+func (rc *recreation) recreateLost() {
 	tick := time.NewTicker(recreateEvery)
 	defer tick.Stop()
 	var gone lostSince
 	for round := 0; ; round++ {
 		select {
 		case <-tick.C:
-		case <-c.ctx.Done():
+		case <-rc.c.ctx.Done():
 			return
 		}
-		st := c.table.State()
-		if _, self := c.table.Leader(); !self || !st.Founded() {
+		st := rc.c.table.State()
+		if _, self := rc.c.table.Leader(); !self || !st.Founded() {
 			gone = nil
 			continue
 		}
 		var rows []*table.Row
-		rows, gone = gone.due(c.lostRows(st), time.Now(), c.n.cfg.RecreateAfter)
+		rows, gone = gone.due(rc.lostRows(st), time.Now(), rc.c.n.cfg.RecreateAfter)
 		if len(rows) == 0 {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
-		c.distributeLost(ctx, st, rows, round)
+		ctx, cancel := context.WithTimeout(rc.c.ctx, enterTimeout)
+		rc.distributeLost(ctx, st, rows, round)
 		cancel()
 	}
 }
@@ -42,10 +42,10 @@ func (c *cluster) recreateLost() {
 // distributeLost gives rows to the nodes that are there, a part to each. One that has something
 // of its part from earlier gets none of it, since that is not to be found again unasked;
 // in the next round it has the part of another.
-func (c *cluster) distributeLost(ctx context.Context, st *table.State, rows []*table.Row, round int) {
+func (rc *recreation) distributeLost(ctx context.Context, st *table.State, rows []*table.Row, round int) {
 	var takers []table.Node
 	for _, n := range st.Nodes() {
-		if n.Counts() && c.alive(n.ID) {
+		if n.Counts() && rc.c.alive(n.ID) {
 			takers = append(takers, n)
 		}
 	}
@@ -59,29 +59,29 @@ func (c *cluster) distributeLost(ctx context.Context, st *table.State, rows []*t
 		if len(part) == 0 {
 			continue
 		}
-		empty, err := c.emptyRows(ctx, taker.ID, part)
+		empty, err := rc.emptyRows(ctx, taker.ID, part)
 		if err == nil && len(empty) > 0 {
-			err = c.recreateRows(ctx, empty, taker)
+			err = rc.recreateRows(ctx, empty, taker)
 		}
 		switch {
 		case err != nil:
-			c.n.cfg.Logger.Warn("creating ranges without a copy again failed, trying again", "node", taker.ID, "ranges", len(part), "err", err)
+			rc.c.n.cfg.Logger.Warn("creating ranges without a copy again failed, trying again", "node", taker.ID, "ranges", len(part), "err", err)
 		case len(empty) > 0:
-			c.n.cfg.Logger.Warn("created ranges without a copy again, empty, because of --recreate-after", "node", taker.ID, "ranges", len(empty))
+			rc.c.n.cfg.Logger.Warn("created ranges without a copy again, empty, because of --recreate-after", "node", taker.ID, "ranges", len(empty))
 		case round%60 == 0:
-			c.n.cfg.Logger.Warn("ranges without a copy were not created again because a node still has old data of them: use RING RECREATE",
+			rc.c.n.cfg.Logger.Warn("ranges without a copy were not created again because a node still has old data of them: use RING RECREATE",
 				"node", taker.ID, "ranges", len(part))
 		}
 	}
 }
 
 // emptyRows are the rows of which a node has nothing.
-func (c *cluster) emptyRows(ctx context.Context, node string, rows []*table.Row) (empty []*table.Row, err error) {
+func (rc *recreation) emptyRows(ctx context.Context, node string, rows []*table.Row) (empty []*table.Row, err error) {
 	q := &statusQuery{}
 	for _, row := range rows {
 		q.Loads = append(q.Loads, row.Range)
 	}
-	a, err := c.queryStatus(ctx, node, q)
+	a, err := rc.c.status.queryStatus(ctx, node, q)
 	if err != nil {
 		return nil, err
 	}

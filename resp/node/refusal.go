@@ -61,7 +61,7 @@ func (c *cluster) refuseCopy() error {
 func (c *cluster) refuseLoneData() error {
 	cfg := &c.n.cfg
 	keys := c.n.store.Keys()
-	if keys == 0 || c.foundsAlone() || c.membership.dataIsFromCluster(c.n.id) || c.table.Known() {
+	if keys == 0 || c.entry.foundsAlone() || c.entry.membership.dataIsFromCluster(c.n.id) || c.table.Known() {
 		return nil
 	}
 	flag := "join"
@@ -78,7 +78,7 @@ func (c *cluster) refuseLoneData() error {
 func (c *cluster) watchFatal() {
 	select {
 	case err := <-c.members.Fatal():
-		if errors.Is(err, members.ErrStranger) && c.entered.Load() && c.countOthers() > 0 {
+		if errors.Is(err, members.ErrStranger) && c.entry.entered.Load() && c.countOthers() > 0 {
 			c.n.cfg.Logger.Error("the nodes at the addresses of --join belong to another cluster; this node continues with its own", "node", c.n.id, "err", err)
 			return
 		}

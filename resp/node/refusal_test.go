@@ -42,7 +42,7 @@ func TestForeignNodeIsRefusedOnBothSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entered.Load() })
+	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	for _, tt := range []struct {
 		id     string
 		change func(*Config)
@@ -109,7 +109,7 @@ func TestTwoFoundersNeverMerge(t *testing.T) {
 		}
 		_ = client.Close()
 	}
-	waitFor(t, "b is in its cluster", func() bool { return b.cluster.entered.Load() })
+	waitFor(t, "b is in its cluster", func() bool { return b.cluster.entry.entered.Load() })
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestNodeThatSeesTwoClustersWaits(t *testing.T) {
 	defer goneInTheEnd(t)
 	a, b := openMember(t, "a"), openMember(t, "b")
 	defer a.Close()
-	waitFor(t, "they are in their clusters", func() bool { return a.cluster.entered.Load() && b.cluster.entered.Load() })
+	waitFor(t, "they are in their clusters", func() bool { return a.cluster.entry.entered.Load() && b.cluster.entry.entered.Load() })
 	log := newRecords()
 	cfg := memberConfig(t, t.TempDir(), "c", a.gossipAddr(), b.gossipAddr())
 	cfg.Logger = slog.New(log)
@@ -152,19 +152,19 @@ func TestNodeThatSeesTwoClustersWaits(t *testing.T) {
 	}
 	defer c.Close()
 	const two = `there are two clusters named "ringside"`
-	waitFor(t, "c sees two, or was in before it could", func() bool { return log.has(two) || c.cluster.entered.Load() })
+	waitFor(t, "c sees two, or was in before it could", func() bool { return log.has(two) || c.cluster.entry.entered.Load() })
 	if log.has(two) {
-		c.cluster.choice.Lock()
-		if c.cluster.membership.Generation != 0 {
-			t.Errorf("c has chosen %+v", c.cluster.membership)
+		c.cluster.entry.choice.Lock()
+		if c.cluster.entry.membership.Generation != 0 {
+			t.Errorf("c has chosen %+v", c.cluster.entry.membership)
 		}
-		c.cluster.choice.Unlock()
+		c.cluster.entry.choice.Unlock()
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	waitFor(t, "c is in a's", func() bool { return c.cluster.entered.Load() })
-	if c.cluster.generation() != a.cluster.generation() {
+	waitFor(t, "c is in a's", func() bool { return c.cluster.entry.entered.Load() })
+	if c.cluster.entry.generation() != a.cluster.entry.generation() {
 		t.Error("c is in the cluster of nobody who is there")
 	}
 	if _, known := a.cluster.members.Node("b"); known {
@@ -177,8 +177,8 @@ func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := t.TempDir()
 	n := openMemberIn(t, dir, "a")
-	waitFor(t, "a cluster of one", func() bool { return n.cluster.entered.Load() })
-	g := n.cluster.generation()
+	waitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
+	g := n.cluster.entry.generation()
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +200,8 @@ func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	// is of another one.
 	n = openMemberIn(t, dir, "a", "127.0.0.1:1")
 	defer n.Close()
-	waitFor(t, "it is back", func() bool { return n.cluster.entered.Load() })
-	if n.cluster.generation() != g {
+	waitFor(t, "it is back", func() bool { return n.cluster.entry.entered.Load() })
+	if n.cluster.entry.generation() != g {
 		t.Error("it has founded another cluster")
 	}
 }
@@ -212,7 +212,7 @@ func TestCopyOfDirectoryDoesNotServe(t *testing.T) {
 	a := openMember(t, "a")
 	defer a.Close()
 	b := openMember(t, "b", a.gossipAddr())
-	waitFor(t, "b is in", func() bool { return b.cluster.entered.Load() })
+	waitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
 	again := openMember(t, "b", a.gossipAddr()) // the id of b, which lives
 	defer again.Close()
 	// Gossip tells b, or the table does first.

@@ -75,7 +75,7 @@ func (c *cluster) watchReplaced() {
 // endIfSuperseded ends the node when a later start of it is registered. This one gets no lease
 // any more, so it would only stand in the way.
 func (c *cluster) endIfSuperseded() {
-	if self, known := c.table.State().Node(c.n.id); known && self.Incarnation > c.incarnation && c.entered.Load() {
+	if self, known := c.table.State().Node(c.n.id); known && self.Incarnation > c.incarnation && c.entry.entered.Load() {
 		c.n.finish(fmt.Errorf("%w (this one is %d, that one %d)", ErrSuperseded, c.incarnation, self.Incarnation))
 	}
 }

@@ -13,9 +13,9 @@ import (
 func (c *cluster) resign(ctx context.Context) {
 	// Before anything is given up: a leave that took this for its own end would have the table
 	// forget a node that is started again.
-	c.endLeaves()
+	c.departure.endLeaves()
 	cfg := &c.n.cfg
-	if !c.entered.Load() || cfg.Role != RoleStore {
+	if !c.entry.entered.Load() || cfg.Role != RoleStore {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.StopTimeout/2)

@@ -327,8 +327,8 @@ func TestStoppingNodeDoesNotBeginToLeave(t *testing.T) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
 		b := c.nodes["b"].cluster
-		b.endLeaves() // as when it begins to stop
-		if err := b.leaveAndEnd(context.Background()); !errors.Is(err, errStopping) {
+		b.departure.endLeaves() // as when it begins to stop
+		if err := b.departure.leaveAndEnd(context.Background()); !errors.Is(err, errStopping) {
 			t.Errorf("it leaves: %v", err)
 		}
 		if n, _ := b.table.State().Node("b"); n.State != table.Member {
@@ -350,7 +350,7 @@ func TestNodeLeavesWhenReplyIsLost(t *testing.T) {
 		// seeds there is such a time among these.
 		for patience := time.Millisecond; ; patience += time.Millisecond / 4 {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
-			err := n.cluster.leaveAndEnd(ctx)
+			err := n.cluster.departure.leaveAndEnd(ctx)
 			if cancel(); err == nil || errors.Is(err, errLeaderLost) {
 				t.Logf("after %v: %v", patience, err)
 				break

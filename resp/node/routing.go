@@ -29,7 +29,7 @@ func (c *cluster) routeLocked() {
 	if c.placement == nil {
 		return
 	}
-	r := &resp.Routes{Placement: c.placement, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
+	r := &resp.Routes{Placement: c.placement, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
 		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
 	}

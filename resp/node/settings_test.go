@@ -18,7 +18,7 @@ func TestSettingsAreTheClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entered.Load() })
+	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	cfg = memberConfig(t, t.TempDir(), "b", a.gossipAddr())
 	cfg.Strategy = StrategyVnode
 	b, err := Open(cfg)
@@ -57,7 +57,7 @@ func TestPinsAreRegistered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "a cluster of one", func() bool { return a.cluster.entered.Load() })
+		waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 		n, _ := a.cluster.table.State().Node("a")
 		if len(n.Pins) != 2 || !n.OnlyPins {
 			t.Errorf("pin %q: %+v", pin, n)

@@ -17,6 +17,9 @@ import (
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
+// statusReporter reports the state of the cluster and of this node.
+type statusReporter struct{ c *cluster }
+
 // overview is what clients are told of the cluster. It is there before the cluster is.
 type overview struct{ n *Node }
 
@@ -28,7 +31,7 @@ func (o overview) Status(ctx context.Context) (*status.Report, error) {
 	if c == nil || !c.table.State().Founded() {
 		return nil, errStarting
 	}
-	return c.report(ctx), nil
+	return c.status.report(ctx), nil
 }
 
 // Moves implements resp.Overview.
@@ -46,9 +49,9 @@ func (o overview) Moves() resp.Moves {
 	for _, cause := range replica.Causes() {
 		m.Waiting[cause.String()] = 0
 	}
-	m.Feeding = c.feedStatus()
+	m.Feeding = c.readiness.feedStatus()
 	m.Scrub = *c.scrub()
-	m.Short, m.Lost = c.shortages(st)
+	m.Short, m.Lost = c.readiness.shortages(st)
 	m.Lease.Valid = true
 	if l := leaseOf(c.engine.LeaseStats()); l != nil {
 		m.Lease = *l
@@ -88,16 +91,16 @@ func strategyReport(of *table.Cluster) status.Strategy {
 
 // report describes the cluster: placement and handoffs by this node's table, running nodes by
 // gossip, and what the nodes report of themselves.
-func (c *cluster) report(ctx context.Context) *status.Report {
-	st := c.table.State()
+func (sr *statusReporter) report(ctx context.Context) *status.Report {
+	st := sr.c.table.State()
 	of := st.Cluster()
 	r := &status.Report{
 		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(&of),
-		Asked: c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
-		Ranges: st.Len(), Nodes: c.reportNodes(st),
+		Asked: sr.c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
+		Ranges: st.Len(), Nodes: sr.reportNodes(st),
 	}
-	r.Short, r.Lost = c.shortages(st)
-	r.Leader, _ = c.table.Leader()
+	r.Short, r.Lost = sr.c.readiness.shortages(st)
+	r.Leader, _ = sr.c.table.Leader()
 	if of.Strategy.Name == strategy.Buckets {
 		r.Buckets = status.BucketsOf(st.Placement())
 	}
@@ -107,7 +110,7 @@ func (c *cluster) report(ctx context.Context) *status.Report {
 			inquiries[r.Nodes[i].ID] = &statusQuery{}
 		}
 	}
-	outcomes := c.queryAll(ctx, inquiries, statusTimeout)
+	outcomes := sr.queryAll(ctx, inquiries, statusTimeout)
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		outcome, asked := outcomes[n.ID]
@@ -131,11 +134,11 @@ func (c *cluster) report(ctx context.Context) *status.Report {
 }
 
 // reportNodes are the nodes of the table, and those that gossip and are in none.
-func (c *cluster) reportNodes(st *table.State) []status.Node {
+func (sr *statusReporter) reportNodes(st *table.State) []status.Node {
 	var nodes []status.Node
-	voters := c.table.Voters()
+	voters := sr.c.table.Voters()
 	met := make(map[string]members.Node)
-	for _, m := range c.members.Nodes() {
+	for _, m := range sr.c.members.Nodes() {
 		met[m.ID] = m
 	}
 	for _, n := range st.Nodes() {
@@ -153,14 +156,14 @@ func (c *cluster) reportNodes(st *table.State) []status.Node {
 			Voter: slices.Contains(voters, n.ID),
 		}
 		if ok {
-			c.addGossip(&r, m)
+			sr.addGossip(&r, m)
 		}
 		nodes = append(nodes, r)
 	}
 	for _, m := range met {
 		if m.Status == members.Alive {
 			r := status.Node{ID: m.ID, Role: string(m.Role), State: status.Stray, Weight: m.Weight}
-			c.addGossip(&r, m)
+			sr.addGossip(&r, m)
 			nodes = append(nodes, r)
 		}
 	}
@@ -170,9 +173,9 @@ func (c *cluster) reportNodes(st *table.State) []status.Node {
 }
 
 // addGossip adds what gossip knows of a node.
-func (c *cluster) addGossip(r *status.Node, m members.Node) {
+func (sr *statusReporter) addGossip(r *status.Node, m members.Node) {
 	r.Addr, r.Version = m.ClientAddr, m.Version
-	r.Health, r.Since = m.Status.String(), c.sightings.since(m.ID)
+	r.Health, r.Since = m.Status.String(), sr.c.sightings.since(m.ID)
 }
 
 func countRanges(nodes []status.Node, st *table.State) {

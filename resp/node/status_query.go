@@ -52,9 +52,9 @@ const (
 )
 
 // serveStatus answers one inquiry.
-func (c *cluster) serveStatus(peer bus.Peer, conn net.Conn) {
+func (sr *statusReporter) serveStatus(peer bus.Peer, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithTimeout(c.ctx, statusServeTimeout)
+	ctx, cancel := context.WithTimeout(sr.c.ctx, statusServeTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -67,26 +67,26 @@ func (c *cluster) serveStatus(peer bus.Peer, conn net.Conn) {
 	if err := json.Unmarshal(text, &q); err != nil {
 		a.Fault = "an inquiry that cannot be read: " + err.Error()
 	} else {
-		a = c.ownStatus(ctx, &q)
+		a = sr.ownStatus(ctx, &q)
 	}
 	if text, err = json.Marshal(&a); err == nil {
 		err = writeMessage(conn, text)
 	}
 	if err != nil && ctx.Err() == nil {
-		c.n.cfg.Logger.Debug("answering a status query failed", "node", peer.ID, "err", err)
+		sr.c.n.cfg.Logger.Debug("answering a status query failed", "node", peer.ID, "err", err)
 	}
 }
 
 // ownStatus returns the status of this node.
-func (c *cluster) ownStatus(ctx context.Context, q *statusQuery) nodeStatus {
-	a := nodeStatus{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals()), Feeding: c.feedStatus(), Scrub: c.scrub()}
-	a.Keys, a.Bytes = c.n.server.OwnSize()
-	a.Lease = leaseOf(c.engine.LeaseStats())
-	if err := c.n.store.Writable(); err != nil {
+func (sr *statusReporter) ownStatus(ctx context.Context, q *statusQuery) nodeStatus {
+	a := nodeStatus{Version: sr.c.n.cfg.Version, Progress: sr.c.engine.Progress(), Moved: moved(sr.c.engine.Totals()), Feeding: sr.c.readiness.feedStatus(), Scrub: sr.c.scrub()}
+	a.Keys, a.Bytes = sr.c.n.server.OwnSize()
+	a.Lease = leaseOf(sr.c.engine.LeaseStats())
+	if err := sr.c.n.store.Writable(); err != nil {
 		a.Refused = err.Error()
 	}
 	for _, r := range q.Loads {
-		load, err := c.n.store.RangeLoad(r)
+		load, err := sr.c.n.store.RangeLoad(r)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -110,10 +110,10 @@ func moved(t replica.Totals) status.Moved {
 }
 
 // queryStatus puts an inquiry to a node, which may be this one.
-func (c *cluster) queryStatus(ctx context.Context, node string, q *statusQuery) (a nodeStatus, err error) {
-	if node == c.n.id {
-		a = c.ownStatus(ctx, q)
-	} else if a, err = c.queryPeer(ctx, node, q); err != nil {
+func (sr *statusReporter) queryStatus(ctx context.Context, node string, q *statusQuery) (a nodeStatus, err error) {
+	if node == sr.c.n.id {
+		a = sr.ownStatus(ctx, q)
+	} else if a, err = sr.queryPeer(ctx, node, q); err != nil {
 		if ctx.Err() != nil {
 			err = errNoAnswer
 		}
@@ -130,12 +130,12 @@ func (c *cluster) queryStatus(ctx context.Context, node string, q *statusQuery) 
 
 var errNoAnswer = errors.New("no answer in time")
 
-func (c *cluster) queryPeer(ctx context.Context, node string, q *statusQuery) (a nodeStatus, err error) {
+func (sr *statusReporter) queryPeer(ctx context.Context, node string, q *statusQuery) (a nodeStatus, err error) {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return a, err
 	}
-	conn, err := c.dial(ctx, node, bus.Ask)
+	conn, err := sr.c.dial(ctx, node, bus.Ask)
 	if err != nil {
 		return a, err
 	}
@@ -158,7 +158,7 @@ type queryResult struct {
 }
 
 // queryAll puts an inquiry to each of the nodes, some at a time, and gives each so long.
-func (c *cluster) queryAll(ctx context.Context, inquiries map[string]*statusQuery, timeout time.Duration) map[string]queryResult {
+func (sr *statusReporter) queryAll(ctx context.Context, inquiries map[string]*statusQuery, timeout time.Duration) map[string]queryResult {
 	outcomes := make(map[string]queryResult, len(inquiries))
 	var mu sync.Mutex
 	var asking sync.WaitGroup
@@ -169,7 +169,7 @@ func (c *cluster) queryAll(ctx context.Context, inquiries map[string]*statusQuer
 			defer func() { <-room }()
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			a, err := c.queryStatus(ctx, node, q)
+			a, err := sr.queryStatus(ctx, node, q)
 			mu.Lock()
 			defer mu.Unlock()
 			outcomes[node] = queryResult{a, err}

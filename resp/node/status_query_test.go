@@ -30,7 +30,7 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			n.cluster.serveStatus(bus.Peer{ID: "node-b"}, there)
+			n.cluster.status.serveStatus(bus.Peer{ID: "node-b"}, there)
 		}()
 		go func() {
 			if whole {
@@ -72,13 +72,13 @@ func TestReportsDoNotWaitForTheSilent(t *testing.T) {
 	n := openMember(t, "node-a")
 	defer n.Close()
 	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
-	outcomes := n.cluster.queryAll(t.Context(), map[string]*statusQuery{"node-a": {}, "nobody": {}}, time.Minute)
+	outcomes := n.cluster.status.queryAll(t.Context(), map[string]*statusQuery{"node-a": {}, "nobody": {}}, time.Minute)
 	if outcomes["node-a"].err != nil || !errors.Is(outcomes["nobody"].err, errUnknownNode) {
 		t.Errorf("%+v", outcomes)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := n.cluster.queryStatus(over, "nobody", &statusQuery{}); !errors.Is(err, errNoAnswer) {
+	if _, err := n.cluster.status.queryStatus(over, "nobody", &statusQuery{}); !errors.Is(err, errNoAnswer) {
 		t.Errorf("%v", err)
 	}
 }

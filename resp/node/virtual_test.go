@@ -217,7 +217,7 @@ func (c *virtualCluster) tell() {
 		cl, st := n.cluster, n.cluster.table.State()
 		leader, self := cl.table.Leader()
 		c.say("%s: leader %q (itself: %v), members %v at %d, nodes %v, %+v, %v;\nhandoffs %+v;\n%+v;\n%+v; its log:\n%s", id, leader, self,
-			st.MembersOf(), st.Index(), cl.members.Nodes(), cl.chosenMembership(), n.Err(), st.Handoffs(), cl.engine.Progress(), cl.engine.Feeds(), &n.log)
+			st.MembersOf(), st.Index(), cl.members.Nodes(), cl.entry.chosenMembership(), n.Err(), st.Handoffs(), cl.engine.Progress(), cl.engine.Feeds(), &n.log)
 	}
 }
 

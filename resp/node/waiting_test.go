@@ -39,7 +39,7 @@ func TestJoiningNodeWaitsForOthers(t *testing.T) {
 	if err := client.Get(t.Context(), "key").Err(); err == nil || err.Error() != "TRYAGAIN this node has not entered its cluster yet" {
 		t.Errorf("a key of no cluster: %v", err)
 	}
-	if b.cluster.chosenMembership().Generation != 0 {
+	if b.cluster.entry.chosenMembership().Generation != 0 {
 		t.Error("it has chosen a cluster")
 	}
 
@@ -81,13 +81,13 @@ func TestNodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 	}
 	a = openMemberIn(t, dirs[0], "a")
 	defer a.Close()
-	waitFor(t, "a is in", func() bool { return a.cluster.entered.Load() })
-	if _, err := admin.Summary(a.cluster.ready()); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have no node") {
+	waitFor(t, "a is in", func() bool { return a.cluster.entry.entered.Load() })
+	if _, err := admin.Summary(a.cluster.readiness.ready()); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have no node") {
 		t.Errorf("ready: %v", err)
 	}
 	b = openMemberIn(t, dirs[1], "b", a.gossipAddr())
 	defer b.Close()
-	waitFor(t, "a is ready", func() bool { _, err := admin.Summary(a.cluster.ready()); return err == nil })
+	waitFor(t, "a is ready", func() bool { _, err := admin.Summary(a.cluster.readiness.ready()); return err == nil })
 }
 
 // The last store of a cluster keeps what it has, and the founder hands all of it over,
@@ -97,7 +97,7 @@ func TestFounderLeaves(t *testing.T) {
 	ctx := context.Background()
 	a := openMember(t, "a")
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entered.Load() })
+	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	if err := a.Leave(ctx); err == nil || !strings.Contains(err.Error(), "no other store is left") {
 		t.Errorf("the last store leaves: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestFounderLeaves(t *testing.T) {
 
 	short, cancel := context.WithTimeout(ctx, time.Nanosecond)
 	defer cancel()
-	if err := a.cluster.waitDrained(short); err == nil || !strings.Contains(err.Error(), "128 ranges with about") || !strings.Contains(err.Error(), a.cfg.Dir) {
+	if err := a.cluster.departure.waitDrained(short); err == nil || !strings.Contains(err.Error(), "128 ranges with about") || !strings.Contains(err.Error(), a.cfg.Dir) {
 		t.Errorf("in no time: %v", err)
 	}
 	leaving, cancel := context.WithTimeout(ctx, 60*time.Second)
@@ -148,7 +148,7 @@ func TestProxyLeavesAtOnce(t *testing.T) {
 	defer a.Close()
 	p := openProxy(t, t.TempDir(), "p", a.gossipAddr())
 	defer p.Close()
-	waitFor(t, "p is in", func() bool { return p.cluster.entered.Load() })
+	waitFor(t, "p is in", func() bool { return p.cluster.entry.entered.Load() })
 	if err := p.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
