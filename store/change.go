@@ -23,27 +23,38 @@ func (s *Store) OnChange(sink ChangeSink) {
 	s.onChange.Store(&sink)
 }
 
+// changeNotices are what the sink of [Store.OnChange] is told of a unit.
+type changeNotices struct {
+	u *Unit
+	// author is whose changes these are.
+	author int64
+	// notices are what replies about what has been applied wait for.
+	notices []func(done func())
+	// touched are keys whose values have changed without their headers.
+	touched [][]byte
+}
+
 // SetAuthor says whose changes the unit's are, from now on; 0: nobody's in particular.
-func (u *Unit) SetAuthor(author int64) { u.author = author }
+func (cn *changeNotices) SetAuthor(author int64) { cn.author = author }
 
 // notifyChanged tells of what has been applied.
-func (u *Unit) notifyChanged() {
-	sink := u.s.onChange.Load()
-	if sink == nil || u.following || len(u.changes)+len(u.touched) == 0 {
+func (cn *changeNotices) notifyChanged() {
+	sink := cn.u.s.onChange.Load()
+	if sink == nil || cn.u.following || len(cn.u.changes)+len(cn.touched) == 0 {
 		return
 	}
-	if told := (*sink)(u.author, u.changedKeys); told != nil {
-		u.notices = append(u.notices, told)
+	if told := (*sink)(cn.author, cn.changedKeys); told != nil {
+		cn.notices = append(cn.notices, told)
 	}
 }
 
-func (u *Unit) changedKeys(yield func([]byte) bool) {
-	for i := range u.changes {
-		if !yield(u.changes[i].key) {
+func (cn *changeNotices) changedKeys(yield func([]byte) bool) {
+	for i := range cn.u.changes {
+		if !yield(cn.u.changes[i].key) {
 			return
 		}
 	}
-	for _, key := range u.touched {
+	for _, key := range cn.touched {
 		if !yield(key) {
 			return
 		}
@@ -51,12 +62,12 @@ func (u *Unit) changedKeys(yield func([]byte) bool) {
 }
 
 // awaitNotices returns what is to be told, when the commit is settled, in place of w.
-func (u *Unit) awaitNotices(w Waiter) Waiter {
-	if w == nil || len(u.notices) == 0 {
+func (cn *changeNotices) awaitNotices(w Waiter) Waiter {
+	if w == nil || len(cn.notices) == 0 {
 		return w
 	}
-	w = &noticeWaiter{notices: u.notices, waiter: w}
-	u.notices = nil
+	w = &noticeWaiter{notices: cn.notices, waiter: w}
+	cn.notices = nil
 	return w
 }
 

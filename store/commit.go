@@ -109,13 +109,13 @@ func (u *Unit) refused(err error) error {
 }
 
 func (u *Unit) release() {
-	if u.staged {
+	if u.long.staged {
 		u.s.commits.RLock()
 		if taps := u.s.taps.Current(); taps != nil {
-			handOverAbandoned(taps, u.staging)
+			handOverAbandoned(taps, u.long.staging)
 		}
 		u.s.commits.RUnlock()
-		u.staged = false
+		u.long.staged = false
 	}
 	if u.isLong {
 		u.s.latches.UnmarkLong(u.latched)
@@ -130,11 +130,11 @@ func (u *Unit) release() {
 	u.latched = u.latched[:0]
 	u.batch = nil
 	u.forget()
-	for _, c := range u.staging {
+	for _, c := range u.long.staging {
 		u.s.generations.release(c.gen)
 	}
-	clear(u.staging)
-	u.staging = u.staging[:0]
+	clear(u.long.staging)
+	u.long.staging = u.long.staging[:0]
 	for i := range u.readers {
 		_ = u.readers[i].iter.Close()
 		u.readers[i] = pieceReader{}
@@ -158,7 +158,7 @@ func (u *Unit) forget() {
 	clear(u.touched)
 	u.touched = u.touched[:0]
 	u.events = u.events[:0]
-	u.dropDirty(0)
+	u.dirty.dropDirty(0)
 	u.elements.Forget()
 	u.row.Forget()
 	if u.own.made != 0 {
@@ -208,14 +208,14 @@ func (s *Store) writeBatch(b *pebble.Batch, how *pebble.WriteOptions, frees bool
 
 // beginCommit is that of the store, with all parts of long values handed over.
 func (u *Unit) beginCommit() error {
-	if !u.staged {
+	if !u.long.staged {
 		return u.s.beginCommit(u.frees)
 	}
 	for {
-		if err := u.resendAllStaged(); err != nil {
+		if err := u.long.resendAllStaged(); err != nil {
 			return err
 		}
-		if err := u.s.beginCommit(u.frees); err != nil || u.isStagedHandedOver() {
+		if err := u.s.beginCommit(u.frees); err != nil || u.long.isStagedHandedOver() {
 			return err
 		}
 		u.s.commits.RUnlock()
@@ -228,7 +228,7 @@ func (u *Unit) apply(w Waiter) error {
 	if err := u.refusal(); err != nil {
 		return u.refused(err)
 	}
-	u.writeDirty()
+	u.dirty.writeDirty()
 	u.writeElements()
 	u.writeHeaders()
 	if err := u.beginCommit(); err != nil {

@@ -19,6 +19,15 @@ import (
 // stageSize bounds the batches by which a long value is written, in bytes.
 const stageSize = 1 << 20
 
+// longValues are the values that a unit has begun to write before their headers.
+type longValues struct {
+	u *Unit
+	// staging holds the generations that this unit writes the header of.
+	staging []stagedValue
+	// staged: some of staging have been committed in part.
+	staged bool
+}
+
 // A valueBuilder writes the entries of a value that has no header yet.
 type valueBuilder struct {
 	u      *Unit
@@ -33,17 +42,17 @@ type valueBuilder struct {
 
 // buildValue writes the entries of a value, those that fill sets, under a generation of
 // their own. Whoever calls puts the header that names it.
-func (u *Unit) buildValue(key []byte, p Place, fill func(*valueBuilder) error) (gen uint64, err error) {
-	if gen, err = u.s.newGeneration(); err != nil {
+func (lv *longValues) buildValue(key []byte, p Place, fill func(*valueBuilder) error) (gen uint64, err error) {
+	if gen, err = lv.u.s.newGeneration(); err != nil {
 		return 0, err
 	}
-	u.staged = true
-	u.staging = append(u.staging, stagedValue{place: p, key: key, gen: gen, staged: true})
-	c := valueBuilder{u: u, built: len(u.staging) - 1, place: p, key: key, gen: gen, batch: u.s.db.NewBatch()}
+	lv.staged = true
+	lv.staging = append(lv.staging, stagedValue{place: p, key: key, gen: gen, staged: true})
+	c := valueBuilder{u: lv.u, built: len(lv.staging) - 1, place: p, key: key, gen: gen, batch: lv.u.s.db.NewBatch()}
 	defer func() { _ = c.batch.Close() }()
 	garbage := garbageKey(nil, p, key, gen)
 	_ = c.batch.Set(garbage, nil, nil)
-	u.s.housekeeper.garbage.Add(1)
+	lv.u.s.housekeeper.garbage.Add(1)
 	c.prefix = binary.BigEndian.AppendUint64(layout.AppendDataPrefix(nil, p, key), gen)
 	if err := fill(&c); err != nil {
 		return 0, err
@@ -51,7 +60,7 @@ func (u *Unit) buildValue(key []byte, p Place, fill func(*valueBuilder) error) (
 	if err := c.stage(); err != nil {
 		return 0, err
 	}
-	_ = u.ensureBatch().Delete(garbage, nil)
+	_ = lv.u.ensureBatch().Delete(garbage, nil)
 	return gen, nil
 }
 
@@ -97,7 +106,7 @@ func (c *valueBuilder) stage() error {
 	}
 	err := c.batch.Commit(pebble.NoSync)
 	if taps := s.taps.Current(); err == nil && taps != nil {
-		handOverStaged(taps, contents, &c.u.staging[c.built], c.more)
+		handOverStaged(taps, contents, &c.u.long.staging[c.built], c.more)
 	}
 	s.commits.RUnlock()
 	if err != nil {
@@ -116,10 +125,10 @@ func (c *valueBuilder) stage() error {
 // beginning, where another tap holds the range than when the value was begun: the stream of
 // that tap knows nothing of it. commits is locked for one part at a time, so that taps change
 // meanwhile; commit the headers only if isStagedHandedOver.
-func (u *Unit) resendAllStaged() error {
-	for i := range u.staging {
-		if b := &u.staging[i]; u.adoptsStaged(b) {
-			if err := u.resendStaged(b); err != nil {
+func (lv *longValues) resendAllStaged() error {
+	for i := range lv.staging {
+		if b := &lv.staging[i]; lv.adoptsStaged(b) {
+			if err := lv.resendStaged(b); err != nil {
 				return fmt.Errorf("write long value: %w", err)
 			}
 		}
@@ -129,9 +138,9 @@ func (u *Unit) resendAllStaged() error {
 
 // isStagedHandedOver reports whether all parts of the values whose headers the unit is about to commit
 // have gone to the taps that get these. The caller has called beginCommit.
-func (u *Unit) isStagedHandedOver() bool {
-	for i := range u.staging {
-		if b := &u.staging[i]; b.handed != u.s.taps.Holder(b.place) && u.adoptsStaged(b) {
+func (lv *longValues) isStagedHandedOver() bool {
+	for i := range lv.staging {
+		if b := &lv.staging[i]; b.handed != lv.u.s.taps.Holder(b.place) && lv.adoptsStaged(b) {
 			return false
 		}
 	}
@@ -140,11 +149,11 @@ func (u *Unit) isStagedHandedOver() bool {
 
 // adoptsStaged reports whether the unit changes the header of a value's key to one that names the
 // value, which has had none.
-func (u *Unit) adoptsStaged(b *stagedValue) bool {
+func (lv *longValues) adoptsStaged(b *stagedValue) bool {
 	if !b.staged || b.adopted {
 		return false
 	}
-	c := u.find(b.place, b.key)
+	c := lv.u.find(b.place, b.key)
 	if c == nil || c.line == nil {
 		return false
 	}
@@ -155,19 +164,19 @@ func (u *Unit) adoptsStaged(b *stagedValue) bool {
 
 // resendStaged hands over all parts of a value, unless they have been handed to the tap that
 // holds the range. It begins anew when the tap changes on the way.
-func (u *Unit) resendStaged(b *stagedValue) error {
+func (lv *longValues) resendStaged(b *stagedValue) error {
 	for {
-		if err := u.s.beginCommit(u.frees); err != nil {
+		if err := lv.u.s.beginCommit(lv.u.frees); err != nil {
 			return err
 		}
-		holder := u.s.taps.Holder(b.place)
+		holder := lv.u.s.taps.Holder(b.place)
 		handed := b.handed == holder
 		b.handed = holder
-		u.s.commits.RUnlock()
+		lv.u.s.commits.RUnlock()
 		if handed || holder.Tap == nil {
 			return nil
 		}
-		if all, err := u.sendStagedParts(b); all || err != nil {
+		if all, err := lv.sendStagedParts(b); all || err != nil {
 			return err
 		}
 	}
@@ -175,8 +184,8 @@ func (u *Unit) resendStaged(b *stagedValue) error {
 
 // sendStagedParts hands over what lies there of a value, in parts of stageSize bytes. It returns
 // false once another tap holds the range.
-func (u *Unit) sendStagedParts(b *stagedValue) (all bool, err error) {
-	s := u.s
+func (lv *longValues) sendStagedParts(b *stagedValue) (all bool, err error) {
+	s := lv.u.s
 	prefix := binary.BigEndian.AppendUint64(layout.AppendDataPrefix(nil, b.place, b.key), b.gen)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: layout.PrefixEnd(bytes.Clone(prefix))})
 	if err != nil {
@@ -194,7 +203,7 @@ func (u *Unit) sendStagedParts(b *stagedValue) (all bool, err error) {
 		} else if err := iter.Error(); err != nil {
 			return false, s.readFailed(err)
 		}
-		if held, err := u.handOverTo(b.handed, b.place, w.Buf); !held || err != nil {
+		if held, err := lv.handOverTo(b.handed, b.place, w.Buf); !held || err != nil {
 			return false, err
 		}
 		if !more {
@@ -206,12 +215,12 @@ func (u *Unit) sendStagedParts(b *stagedValue) (all bool, err error) {
 }
 
 // handOverTo hands over a batch if the holder is still that of a place.
-func (u *Unit) handOverTo(h tap.Holder, p Place, batch []byte) (held bool, err error) {
-	if err := u.s.beginCommit(u.frees); err != nil {
+func (lv *longValues) handOverTo(h tap.Holder, p Place, batch []byte) (held bool, err error) {
+	if err := lv.u.s.beginCommit(lv.u.frees); err != nil {
 		return false, err
 	}
-	defer u.s.commits.RUnlock()
-	if u.s.taps.Holder(p) != h {
+	defer lv.u.s.commits.RUnlock()
+	if lv.u.s.taps.Holder(p) != h {
 		return false, nil
 	}
 	h.Tap.Hand(batch)

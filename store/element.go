@@ -34,7 +34,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 	if err != nil {
 		return err
 	}
-	u.staging = append(u.staging, stagedValue{place: v.place, key: key, gen: gen})
+	u.long.staging = append(u.long.staging, stagedValue{place: v.place, key: key, gen: gen})
 	u.s.cache.Begin(gen)
 	old := v.header()
 	h := layout.Header{Type: typ, Flags: flagOf(v.Raw), Expiry: v.Expiry, Gen: gen}
@@ -84,7 +84,7 @@ func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(
 // so many entries for it.
 func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	h := layout.Header{Type: typ, Value: head}
-	gen, err := u.buildValue(key, v.place, func(c *valueBuilder) error {
+	gen, err := u.long.buildValue(key, v.place, func(c *valueBuilder) error {
 		count, size, err := fill(c.set)
 		h.Count, h.Bytes = uint64(count), uint64(size)
 		if err == nil {

@@ -71,41 +71,48 @@ func (s *Store) SetEventSink(sink EventSink) {
 // any goroutine.
 func (s *Store) WantEvents(c EventClass) { s.events.wanted.Store(uint32(c)) }
 
+// eventNotes are the key events of a unit.
+type eventNotes struct {
+	u        *Unit
+	events   []byte
+	replaces bool // see SetReplacing
+}
+
 // Note notes an event of a key that belongs to what the unit has done so far. If the unit's
 // commit fails there was none. Where nobody wants to know it costs nothing.
 //
 // Whoever watches a key (see Version) takes an event for a change, but for a miss: a write that
 // leaves all as it was is one in Redis.
-func (u *Unit) Note(c EventClass, name string, key []byte) {
+func (en *eventNotes) Note(c EventClass, name string, key []byte) {
 	if c != EventMiss {
-		if u.s.versions.Watched() {
-			u.s.versions.Note(u.Place(key))
+		if en.u.s.versions.Watched() {
+			en.u.s.versions.Note(en.u.Place(key))
 		}
 	}
-	if u.s.events.wanted.Load()&uint32(c) != 0 {
-		u.events = appendEvent(u.events, c, name, key)
+	if en.u.s.events.wanted.Load()&uint32(c) != 0 {
+		en.events = appendEvent(en.events, c, name, key)
 	}
 }
 
 // SetReplacing says, until it says otherwise, that keys that come into being take the place of
 // others, which the unit may have removed before: they are no new ones.
-func (u *Unit) SetReplacing(yes bool) { u.replaces = yes }
+func (en *eventNotes) SetReplacing(yes bool) { en.replaces = yes }
 
 // noteNew notes that a key came into being. What a copy of another store does is none of its
 // own.
-func (u *Unit) noteNew(key []byte) {
-	if !u.following && !u.copying && !u.replaces {
-		u.Note(EventNew, "new", key)
+func (en *eventNotes) noteNew(key []byte) {
+	if !en.u.following && !en.u.copying && !en.replaces {
+		en.Note(EventNew, "new", key)
 	}
 }
 
 // queueEvents queues the unit's events and returns what is to be told in place of w when the
 // commit is settled.
-func (u *Unit) queueEvents(w Waiter) Waiter {
-	if len(u.events) == 0 {
+func (en *eventNotes) queueEvents(w Waiter) Waiter {
+	if len(en.events) == 0 {
 		return w
 	}
-	n := &commitEvents{of: &u.s.events, text: append([]byte(nil), u.events...), waiter: w}
+	n := &commitEvents{of: &en.u.s.events, text: append([]byte(nil), en.events...), waiter: w}
 	n.of.mu.Lock()
 	n.of.queue = append(n.of.queue, n)
 	n.of.mu.Unlock()

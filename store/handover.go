@@ -55,8 +55,8 @@ func (u *Unit) addHeader(p *tap.Piece, c *change) {
 		o.Kind, o.A = ops.Put, c.line
 		if h.Gen != 0 && h.Gen != c.base {
 			o.Kind = ops.PutNew
-			for i := range u.staging {
-				if b := &u.staging[i]; b.gen == h.Gen && b.staged {
+			for i := range u.long.staging {
+				if b := &u.long.staging[i]; b.gen == h.Gen && b.staged {
 					o.Kind, b.adopted = ops.PutStaged, true
 				}
 			}
@@ -134,7 +134,8 @@ func handOverAbandoned(ts *tap.Set, built []stagedValue) {
 // handOverDrop tells the taps that ranges have been emptied, under the latches nums,
 // and returns what is to wait in place of w. Each tap gets one change.
 func (rd *rangeDropper) handOverDrop(taps *tap.Set, rs []ring.Range, nums []uint16, w Waiter) Waiter {
-	u := Unit{s: rd.s, latched: nums}
+	u := rd.s.NewUnit()
+	u.latched = nums
 	for _, t := range taps.All() {
 		b := ops.NewWriter(0, 16)
 		for _, st := range layout.Union(taps.Of(t)) {

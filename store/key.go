@@ -43,7 +43,7 @@ func (u *Unit) Copy(src []byte, from Value, dst []byte, to Value) error {
 }
 
 func (u *Unit) copyElements(src []byte, from *Value, dst []byte, to *Value) error {
-	gen, err := u.buildValue(dst, to.place, func(c *valueBuilder) error {
+	gen, err := u.long.buildValue(dst, to.place, func(c *valueBuilder) error {
 		all := u.Elements(src, from, nil, nil, false)
 		var err error
 		for err == nil && all.Next() {

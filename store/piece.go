@@ -31,6 +31,12 @@ var (
 	zeroPiece    pieceBuffer
 )
 
+// dirtyPieces are the dirty pieces of a unit.
+type dirtyPieces struct {
+	u    *Unit
+	list []dirtyPiece
+}
+
 // pieceIn returns a piece that is among dirty ones, or nil.
 func pieceIn(dirty []dirtyPiece, gen uint64, index int64) *pieceBuffer {
 	for i := range dirty {
@@ -42,52 +48,52 @@ func pieceIn(dirty []dirtyPiece, gen uint64, index int64) *pieceBuffer {
 }
 
 // addDirty adds a piece of zero bytes; prefix is that of the string's entries.
-func (u *Unit) addDirty(prefix []byte, gen uint64, index int64) *pieceBuffer {
+func (d *dirtyPieces) addDirty(prefix []byte, gen uint64, index int64) *pieceBuffer {
 	data := pieceBuffers.Get().(*pieceBuffer)
 	clear(data[:])
 	key := layout.AppendPieceKey(bytes.Clone(prefix), gen, uint32(index))
-	u.dirty = append(u.dirty, dirtyPiece{gen, index, key, data})
+	d.list = append(d.list, dirtyPiece{gen, index, key, data})
 	return data
 }
 
 // growDirty reports whether the pieces of the bytes from off up to end may become dirty in a
 // unit that stays whole.
-func (u *Unit) growDirty(gen uint64, off, end int64) bool {
+func (d *dirtyPieces) growDirty(gen uint64, off, end int64) bool {
 	more := 0
 	for i := off / pieceSize; i*pieceSize < end; i++ {
-		if pieceIn(u.dirty, gen, i) == nil {
+		if pieceIn(d.list, gen, i) == nil {
 			more++
 		}
 	}
-	return more == 0 || len(u.dirty)+more <= maxDirty || u.grow(int64(more)*pieceSize)
+	return more == 0 || len(d.list)+more <= maxDirty || d.u.grow(int64(more)*pieceSize)
 }
 
 // dropDirty forgets the dirty pieces of a generation, or of all with gen 0.
-func (u *Unit) dropDirty(gen uint64) {
-	kept := u.dirty[:0]
-	for _, d := range u.dirty {
-		if gen != 0 && d.gen != gen {
-			kept = append(kept, d)
+func (d *dirtyPieces) dropDirty(gen uint64) {
+	kept := d.list[:0]
+	for _, piece := range d.list {
+		if gen != 0 && piece.gen != gen {
+			kept = append(kept, piece)
 			continue
 		}
-		pieceBuffers.Put(d.data)
+		pieceBuffers.Put(piece.data)
 	}
-	clear(u.dirty[len(kept):])
-	u.dirty = kept
+	clear(d.list[len(kept):])
+	d.list = kept
 }
 
 // writeDirty moves the dirty pieces into the batch.
-func (u *Unit) writeDirty() {
-	for _, d := range u.dirty {
-		_ = u.batch.Set(d.key, trimZeros(d.data[:]), nil)
+func (d *dirtyPieces) writeDirty() {
+	for _, piece := range d.list {
+		_ = d.u.batch.Set(piece.key, trimZeros(piece.data[:]), nil)
 	}
-	u.dropDirty(0)
+	d.dropDirty(0)
 }
 
 // piece returns what there is of a piece; bytes that are missing at its end are
 // zero. The caller closes closer, unless it is nil, when it is done with data.
 func (u *Unit) piece(prefix, key []byte, v *Value, i int64) (data []byte, closer io.Closer, err error) {
-	if d := pieceIn(u.dirty, v.gen, i); d != nil {
+	if d := pieceIn(u.dirty.list, v.gen, i); d != nil {
 		return d[:], nil, nil
 	}
 	pieceKey := layout.AppendPieceKey(prefix, v.gen, uint32(i))

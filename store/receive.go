@@ -283,7 +283,7 @@ func (rc *Receiver) put(p Place, o *ops.Op, old *layout.Header) error {
 			return fmt.Errorf("%w: the header of a value that was not begun", ErrGap)
 		}
 		delete(rc.begun, k)
-		u.staging = append(u.staging, stagedValue{place: p, key: o.Key, gen: gen, staged: true, adopted: true})
+		u.long.staging = append(u.long.staging, stagedValue{place: p, key: o.Key, gen: gen, staged: true, adopted: true})
 		_ = u.ensureBatch().Delete(garbageKey(nil, p, o.Key, gen), nil)
 		h.Gen = gen
 	case o.Kind == ops.Put && old.Gen != 0:
@@ -293,7 +293,7 @@ func (rc *Receiver) put(p Place, o *ops.Op, old *layout.Header) error {
 		if err != nil {
 			return err
 		}
-		u.staging = append(u.staging, stagedValue{place: p, key: o.Key, gen: gen})
+		u.long.staging = append(u.long.staging, stagedValue{place: p, key: o.Key, gen: gen})
 		h.Gen = gen
 	}
 	u.put(p, o.Key, old, &h)

@@ -91,7 +91,7 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 		}
 		last = max(last, l.LastCommit())
 	}
-	u := Unit{s: s}
+	u := s.NewUnit()
 	if taps := s.taps.Current(); taps != nil {
 		u.unacked.SeeAll(taps, nil)
 	}

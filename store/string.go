@@ -36,7 +36,7 @@ func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bo
 // its pieces.
 func (u *Unit) putPieces(key []byte, p Place, old *layout.Header, h layout.Header, size int64, piece func(int64) ([]byte, error)) error {
 	var sub []byte
-	gen, err := u.buildValue(key, p, func(c *valueBuilder) error {
+	gen, err := u.long.buildValue(key, p, func(c *valueBuilder) error {
 		for i := int64(0); i*pieceSize < size; i++ {
 			data, err := piece(i)
 			if err != nil {
@@ -137,10 +137,10 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 	many := int64(len(data)) > maxDirty*pieceSize && u.grow == nil
 	switch {
 	case u.grow != nil:
-		if !u.growDirty(v.gen, off, end) {
+		if !u.dirty.growDirty(v.gen, off, end) {
 			return ErrNotWhole
 		}
-	case len(u.dirty) > maxDirty:
+	case len(u.dirty.list) > maxDirty:
 		if err := u.Flush(); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 			}
 		}
 	}
-	known := u.dirty
+	known := u.dirty.list
 	for i := off / pieceSize; i*pieceSize < end; i++ {
 		start := i * pieceSize
 		piece := pieceIn(known, v.gen, i)
@@ -165,7 +165,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 			whole := data[start-off : start-off+pieceSize]
 			_ = u.ensureBatch().Set(layout.AppendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
 		default:
-			copyOverlap(u.addDirty(prefix, v.gen, i)[:], start, off, data)
+			copyOverlap(u.dirty.addDirty(prefix, v.gen, i)[:], start, off, data)
 		}
 	}
 	u.ensureBatch()
@@ -184,18 +184,18 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 
 // loadDirty makes a piece a dirty one, with what it holds.
 func (u *Unit) loadDirty(prefix, key []byte, v *Value, i int64) error {
-	if pieceIn(u.dirty, v.gen, i) != nil {
+	if pieceIn(u.dirty.list, v.gen, i) != nil {
 		return nil
 	}
 	if i*pieceSize >= v.Size {
-		u.addDirty(prefix, v.gen, i)
+		u.dirty.addDirty(prefix, v.gen, i)
 		return nil
 	}
 	data, closer, err := u.piece(prefix, key, v, i)
 	if err != nil {
 		return err
 	}
-	copy(u.addDirty(prefix, v.gen, i)[:], data)
+	copy(u.dirty.addDirty(prefix, v.gen, i)[:], data)
 	if closer != nil {
 		_ = closer.Close()
 	}

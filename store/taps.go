@@ -52,55 +52,64 @@ func (s *Store) Listen(sink func(Change), ranges ...ring.Range) *Tap {
 // nothing has changed and at was not called.
 func (s *Store) Retap(moves []Move, end []*Tap, at func()) error { return s.taps.Move(moves, end, at) }
 
+// heldAcks is what a unit's replies wait for beside their durability: the word of taps.
+type heldAcks struct {
+	u *Unit
+	// unacked is what the unit has read, or written, that a Tap holds.
+	unacked tap.Seen
+	// skipsAcks and ignoresReads: see SkipAcks and IgnoreReads.
+	skipsAcks, ignoresReads bool
+}
+
 // noteUnacked notes that something at p was read under the latch l, which names the newest
 // change that it may stem from. A change under the same latch in another range is
 // taken for one: that only waits longer.
-func (u *Unit) noteUnacked(taps *tap.Set, l *latch.Latch, p Place) {
+func (a *heldAcks) noteUnacked(taps *tap.Set, l *latch.Latch, p Place) {
 	number := l.LastTapped()
-	if number == 0 || u.following || u.skipsAcks && u.ignoresReads {
+	if number == 0 || a.u.following || a.skipsAcks && a.ignoresReads {
 		return
 	}
-	u.unacked.See(taps, p.Token(), number)
+	a.unacked.See(taps, p.Token(), number)
 }
 
 // noteHandedOver notes that the unit's own change was handed over, or was not, since the
 // tap has been closed.
-func (u *Unit) noteHandedOver(tap *Tap, number uint64) {
+func (a *heldAcks) noteHandedOver(tap *Tap, number uint64) {
 	if number == 0 {
-		u.unacked.Add(tap, ^uint64(0))
+		a.unacked.Add(tap, ^uint64(0))
 		return
 	}
-	if !u.skipsAcks {
-		u.unacked.Add(tap, number)
+	if !a.skipsAcks {
+		a.unacked.Add(tap, number)
 	}
-	for _, n := range u.latched {
-		l := &u.s.latches[n]
+	for _, n := range a.u.latched {
+		l := &a.u.s.latches[n]
 		l.NoteTapped(number)
 	}
 }
 
 // isHeld reports whether a tap holds the unit's replies.
-func (u *Unit) isHeld() bool { return u.unacked.Held() }
+func (a *heldAcks) isHeld() bool { return a.unacked.Held() }
 
 // awaitAcks returns what the sync queue is given in place of w: it passes its word on when
 // the taps have given theirs.
-func (u *Unit) awaitAcks(w Waiter) Waiter {
-	if w == nil || !u.isHeld() {
+func (a *heldAcks) awaitAcks(w Waiter) Waiter {
+	if w == nil || !a.isHeld() {
 		return w
 	}
-	return u.unacked.Gate(w)
+	return a.unacked.Gate(w)
 }
 
 // SkipAcks says whether replies to the unit's changes leave without the word of the holding
 // taps that these were handed to, once they are durable here. What the unit has read is
 // waited for all the same, and so does everybody else wait who reads what it wrote. It
 // holds until the next call.
-func (u *Unit) SkipAcks(on bool) { u.skipsAcks = on }
+func (a *heldAcks) SkipAcks(on bool) { a.skipsAcks = on }
 
 // IgnoreReads says that what is read from here on is not told, nor anything that follows from
 // it: where the unit is early, nothing is waited for on its account. It holds until the
 // next call, or the next Begin.
-func (u *Unit) IgnoreReads(on bool) { u.ignoresReads = on }
+func (a *heldAcks) IgnoreReads(on bool) { a.ignoresReads = on }
 
 // AwaitAcks tells w once all that was handed over of some ranges so far, by holding taps, has
 // been acknowledged, with an error that wraps ErrUnknown if a tap was closed before that.

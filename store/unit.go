@@ -23,9 +23,19 @@ import (
 // A Unit belongs to one goroutine and is used again for one pipeline after the
 // other.
 type Unit struct {
-	s       *Store
-	now     int64 // ms since 1970, as of Begin
-	latched []uint16
+	s   *Store
+	now int64 // ms since 1970, as of Begin
+
+	// The parts of the unit that are types of their own; each has its file. What they export are
+	// methods of the unit.
+	heldLatches
+	heldAcks
+	changeNotices
+	eventNotes
+	long  longValues
+	dirty dirtyPieces
+
+	dirty_  []dirtyPiece
 	batch   *pebble.Batch
 	changes []change
 	index   changeIndex // of changes, once there are many
@@ -38,14 +48,9 @@ type Unit struct {
 	// the unit ends.
 	lines []byte
 	pbuf  []byte // Pebble keys under construction
-	dirty []dirtyPiece
 	// elements are the unit's changes of entries of collections.
 	elements pending.Changes
 	row      cache.NearRow
-	// staging holds the generations that this unit writes the header of.
-	staging []stagedValue
-	// unacked is what this unit has read, or written, that a Tap holds; see held.go.
-	unacked tap.Seen
 	// failure, once set, is what Commit will answer: see Fail.
 	failure error
 	// unseenErr says why an expired key could not be removed that this unit does not
@@ -67,13 +72,8 @@ type Unit struct {
 	// mayCommit is asked before each commit, while Store.commits is held: its error refuses the commit.
 	// nil: no reason speaks against it.
 	mayCommit func() error
-	// excludesReceivers: receivers are kept out of the unit's latches, too. It removes entries of the
-	// index of expiry times that it has found wrong, wherever they lie.
-	excludesReceivers bool
 	// followTurn is that of Store.followed at Begin.
 	followTurn uint64
-	// isLong: see ExpectLong. Its latches are marked.
-	isLong bool
 	// syncsItself: whoever has this unit settles its commits, or has it done.
 	syncsItself bool
 	// headers is how many records of the batch are headers, or follow from them.
@@ -83,20 +83,7 @@ type Unit struct {
 	rangeTombstones    int
 	hadRangeTombstones bool
 	// parts is what the taps are handed.
-	parts tap.Parts
-	// staged: some of staging have been committed in part.
-	staged bool
-	// author is whose changes these are, for OnChange.
-	author int64
-	// notices are what replies about what has been applied wait for.
-	notices []func(done func())
-	// touched are keys whose values have changed without their headers.
-	touched [][]byte
-	// skipsAcks and ignoresReads: see SkipAcks and IgnoreReads.
-	skipsAcks, ignoresReads bool
-	// events are what has been noted.
-	events   []byte
-	replaces bool   // see SetReplacing
+	parts    tap.Parts
 	knownKey []byte // see RememberPlace
 	knownAt  Place
 	// own is what view has made of changes.
@@ -106,7 +93,12 @@ type Unit struct {
 }
 
 // NewUnit returns a unit, to be used for one pipeline after the other.
-func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
+func (s *Store) NewUnit() *Unit {
+	u := &Unit{s: s}
+	u.heldLatches.u, u.heldAcks.u, u.changeNotices.u, u.eventNotes.u = u, u, u, u
+	u.long.u, u.dirty.u = u, u
+	return u
+}
 
 // Begin starts the unit: it takes the latches of places, and fixes the time by
 // which keys expire, in ms since 1970. Where a [Tap] paces its range, that comes first.
@@ -147,18 +139,29 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 	return true
 }
 
+// heldLatches are the latches of a unit.
+type heldLatches struct {
+	u       *Unit
+	latched []uint16 // the numbers of those that are held, in order
+	// isLong: see ExpectLong. Its latches are marked.
+	isLong bool
+	// excludesReceivers: receivers are kept out of the unit's latches, too. It removes entries of the
+	// index of expiry times that it has found wrong, wherever they lie.
+	excludesReceivers bool
+}
+
 // ExpectLong says, before Begin, of the unit that begins next that it may hold its latches for
 // as long as a script runs. Others hold no latch while they wait for it.
-func (u *Unit) ExpectLong() { u.isLong = true }
+func (hl *heldLatches) ExpectLong() { hl.isLong = true }
 
 // SameLatch reports whether two places share a latch.
 func SameLatch(a, b Place) bool { return latch.Same(a, b) }
 
 // HasLatch reports whether the unit has the latch of a place.
-func (u *Unit) HasLatch(p Place) bool { return u.holds(p) }
+func (hl *heldLatches) HasLatch(p Place) bool { return hl.holds(p) }
 
 // HasLatchOf is Holds for the key that v was read of: nobody else can change it.
-func (u *Unit) HasLatchOf(v *Value) bool { return u.holds(v.place) }
+func (hl *heldLatches) HasLatchOf(v *Value) bool { return hl.holds(v.place) }
 
 // Flushed reports whether a part of the unit's changes has been applied: Abort cannot take
 // that back. Entries of a value whose header is not written yet do not count: Abort leaves
@@ -173,7 +176,7 @@ func (u *Unit) KeepAbortable(grow func(bytes int64) bool) { u.grow = grow }
 
 // Size returns about how many bytes of memory the unit's changes take until its end.
 func (u *Unit) Size() int64 {
-	n := 2*cap(u.lines) + len(u.dirty)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.List)*elementSize
+	n := 2*cap(u.lines) + len(u.dirty.list)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.List)*elementSize
 	if u.batch != nil {
 		n += u.batch.Len()
 	}
@@ -201,24 +204,24 @@ func (u *Unit) begin(now int64) {
 }
 
 // latch takes latches, by their numbers.
-func (u *Unit) latch(nums []uint16) {
-	if u.following {
-		u.latched = u.s.latches.LockFollow(nums)
+func (hl *heldLatches) latch(nums []uint16) {
+	if hl.u.following {
+		hl.latched = hl.u.s.latches.LockFollow(nums)
 		return
 	}
-	if u.isLong {
+	if hl.isLong {
 		nums = latch.Sort(nums)
-		u.s.latches.MarkLong(nums) // first: nobody comes to wait in between
+		hl.u.s.latches.MarkLong(nums) // first: nobody comes to wait in between
 	}
-	u.latched = u.s.latches.Lock(nums)
-	if u.excludesReceivers {
-		u.s.latches.LockFollow(u.latched)
+	hl.latched = hl.u.s.latches.Lock(nums)
+	if hl.excludesReceivers {
+		hl.u.s.latches.LockFollow(hl.latched)
 	}
 }
 
 // LatchAll takes the latches of all keys there can be, and nobody else writes or reads several
 // until the unit ends. The unit must have begun with none, and done nothing yet.
-func (u *Unit) LatchAll() { u.latch(append(u.latched[:0], latch.All()...)) }
+func (hl *heldLatches) LatchAll() { hl.latch(append(hl.latched[:0], latch.All()...)) }
 
 // beforeAll is a time by which nothing has expired.
 const beforeAll = math.MinInt64
@@ -238,16 +241,16 @@ func (u *Unit) Place(key []byte) Place {
 // key must stay what they are until the unit is told of another one, or of none.
 func (u *Unit) RememberPlace(key []byte, p Place) { u.knownKey, u.knownAt = key, p }
 
-func (u *Unit) holds(p Place) bool {
-	if len(u.latched) == 0 {
+func (hl *heldLatches) holds(p Place) bool {
+	if len(hl.latched) == 0 {
 		return false
 	}
-	_, ok := slices.BinarySearch(u.latched, latch.Of(p))
+	_, ok := slices.BinarySearch(hl.latched, latch.Of(p))
 	return ok
 }
 
 // Latched reports whether the unit holds latches.
-func (u *Unit) Latched() bool { return len(u.latched) > 0 }
+func (hl *heldLatches) Latched() bool { return len(hl.latched) > 0 }
 
 // AwaitReads returns when all that the unit has read is durable: for replies that
 // leave before Commit.

@@ -25,26 +25,24 @@ func blockOf(value []byte) (children, members int64, err error) {
 	return int64(c), int64(m), nil
 }
 
-func (z *ZSet) putBlock(level int64, end []byte, children, members int64) {
-	t := &z.table
+func (t *Table) putBlock(level int64, end []byte, children, members int64) {
 	t.sub = appendEnd(t.sub[:0], level, end)
 	t.form = binary.AppendUvarint(binary.AppendUvarint(t.form[:0], uint64(children)), uint64(members))
 	t.unit.SetElement(t.key, &t.v, t.sub, t.form)
 }
 
-func (z *ZSet) removeBlock(level int64, end []byte) {
-	t := &z.table
+func (t *Table) removeBlock(level int64, end []byte) {
 	t.sub = appendEnd(t.sub[:0], level, end)
 	t.unit.RemoveElement(t.key, &t.v, t.sub)
 }
 
 // blocks goes over the blocks of a level that end behind a place.
-func (z *ZSet) blocks(level int64, behind []byte) *store.Elements {
+func (t *Table) blocks(level int64, behind []byte) *store.Elements {
 	from := appendEnd(nil, level, behind)
 	if behind != nil {
 		from = append(from, 0)
 	}
-	return z.table.unit.Elements(z.table.key, &z.table.v, from, []byte{kindCount, byte(level) + 1}, false)
+	return t.unit.Elements(t.key, &t.v, from, []byte{kindCount, byte(level) + 1}, false)
 }
 
 // A blockWalk goes over the blocks of a level, forward, for whoever changes them on the way.

@@ -132,7 +132,7 @@ func (z *ZSet) shrink() error {
 		if z.tops, _, err = blockOf(value); err != nil {
 			return err
 		}
-		z.removeBlock(z.levels, lastEnd)
+		z.table.removeBlock(z.levels, lastEnd)
 		z.levels--
 	}
 	return nil
@@ -188,7 +188,7 @@ func changesOf(log []logRun) []countChange {
 
 // foldInto changes the blocks of a level and returns what that changes for the next.
 func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange, err error) {
-	w := blockWalk{z: z, level: level, it: z.blocks(level, nil), known: true}
+	w := blockWalk{z: z, level: level, it: z.table.blocks(level, nil), known: true}
 	defer func() { err = cmp.Or(err, w.it.Close()) }()
 	for len(changes) > 0 {
 		if !w.seek(changes[0].at) {
@@ -215,17 +215,17 @@ func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange
 		}
 		switch last := bytes.Equal(up.at, lastEnd); {
 		case children == 0 && !last:
-			z.removeBlock(level, up.at)
+			z.table.removeBlock(level, up.at)
 			up.gone, up.children = true, -1
 			if up.to, err = w.endBefore(up.at); err != nil {
 				return nil, err
 			}
 		default:
 			if up.gone {
-				z.removeBlock(level, up.at)
+				z.table.removeBlock(level, up.at)
 			}
 			if children <= z.shape().maxBlock {
-				z.putBlock(level, end, children, members)
+				z.table.putBlock(level, end, children, members)
 			} else {
 				before, err := w.endBefore(end)
 				if err != nil {
@@ -250,7 +250,7 @@ func (z *ZSet) part(level int64, before, end []byte, children, members int64) (p
 	t := &z.table
 	var it *store.Elements
 	if level > 1 {
-		it = z.blocks(level-1, before)
+		it = z.table.blocks(level-1, before)
 	} else {
 		lower, upper := z.within()
 		if before != nil {
@@ -271,13 +271,13 @@ func (z *ZSet) part(level int64, before, end []byte, children, members int64) (p
 		n++
 		m += of
 		if n == z.shape().fillBlock {
-			z.putBlock(level, key, n, m)
+			z.table.putBlock(level, key, n, m)
 			children, members = children-n, members-m
 			n, m = 0, 0
 			pieces++
 		}
 	}
-	z.putBlock(level, end, children, members)
+	z.table.putBlock(level, end, children, members)
 	return pieces, cmp.Or(err, it.Close())
 }
 

@@ -215,19 +215,20 @@ func (z *ZSet) turnPage() {
 		}
 	}
 	log.written = p
-	z.remember(log)
+	t.rememberLog(log)
 	z.pages.n++
 	z.pages.size += int64(len(z.log))
 	z.pages.stamp = p.stamp
 	z.log, z.known, z.grown = nil, false, false
 }
 
-func (z *ZSet) remember(log *pageLog) {
+// rememberLog keeps what is in pages for later units.
+func (t *Table) rememberLog(log *pageLog) {
 	bytes := int(log.size) + (cap(log.big)+cap(log.small))*loggedSize
 	if log.written != nil {
 		bytes += log.written.size
 	}
-	z.table.unit.Remember(&z.table.v, log, bytes)
+	t.unit.Remember(&t.v, log, bytes)
 }
 
 func appendPage(dst []byte, number int64) []byte {
@@ -250,12 +251,12 @@ func (z *ZSet) runs() ([]logRun, error) {
 	known, _ := t.unit.Recall(&t.v).(*pageLog)
 	if known == nil || known.stamp != z.pages.stamp {
 		var err error
-		if known, err = z.readPages(known); err != nil {
+		if known, err = z.pages.read(t, known); err != nil {
 			return nil, err
 		}
 		// Others see the header as it was before the unit, and what is up to that.
 		if !t.unit.Changed(t.key) {
-			z.remember(known)
+			t.rememberLog(known)
 		}
 	}
 	return []logRun{known.big, known.small, z.pending}, nil
@@ -264,24 +265,23 @@ func (z *ZSet) runs() ([]logRun, error) {
 // loggedSize is about how many bytes a logged takes, without what at points to.
 const loggedSize = 32
 
-// readPages returns what is in the pages, of which some may be known.
-func (z *ZSet) readPages(known *pageLog) (*pageLog, error) {
+// read returns what is in the pages, of which some may be known.
+func (p pages) read(t *Table, known *pageLog) (*pageLog, error) {
 	if known == nil {
 		known = &pageLog{}
 	}
-	log := &pageLog{pages: z.pages, written: known.written}
+	log := &pageLog{pages: p, written: known.written}
 	var fresh logRun
 	var err error
-	n, stamp := z.pages.n, z.pages.stamp
+	n, stamp := p.n, p.stamp
 	left := func() bool { return n > 0 && (known.n == 0 || known.stamp != stamp) }
-	for p := known.written.from(stamp); p != nil && left(); p = p.before {
-		if fresh, err = parseLog(fresh, p.log); err != nil {
+	for w := known.written.from(stamp); w != nil && left(); w = w.before {
+		if fresh, err = parseLog(fresh, w.log); err != nil {
 			return nil, err
 		}
-		n, stamp = n-1, p.stampBefore
+		n, stamp = n-1, w.stampBefore
 	}
 	if left() {
-		t := &z.table
 		it := t.unit.Elements(t.key, &t.v, appendPage(nil, 0), appendPage(nil, n), true)
 		for err == nil && left() {
 			if n--; !it.Next() || !bytes.Equal(it.Sub(), appendPage(nil, n)) || len(it.Value()) < stampSize {

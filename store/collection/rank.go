@@ -17,7 +17,7 @@ func (z *ZSet) Rank(key []byte) (int64, error) {
 		return 0, err
 	}
 	for level := z.levels; level > 0; level-- {
-		it := z.blocks(level, before)
+		it := z.table.blocks(level, before)
 		for err == nil && it.Next() {
 			end := it.Sub()[2:]
 			if bytes.Compare(end, key) >= 0 {
@@ -92,7 +92,7 @@ func (z *ZSet) seek(rank int64) (before []byte, skip int64, err error) {
 	log = slices.Clone(log)
 	passed, at := make([]int64, len(log)), make([]int, len(log))
 	for level := z.levels; level > 0; level-- {
-		it := z.blocks(level, before)
+		it := z.table.blocks(level, before)
 		for err == nil && it.Next() {
 			end := it.Sub()[2:]
 			var members int64
@@ -156,7 +156,7 @@ func (z *ZSet) RangeAt(from, to int64, back bool, yield func(member []byte, scor
 func (z *ZSet) walk(behind, from, to []byte, back bool, yield func(score, member []byte) bool) error {
 	t := &z.table
 	if t.v.Whole() {
-		return z.walkPacked(from, to, back, yield)
+		return z.table.walkPacked(from, to, back, yield)
 	}
 	lower, upper := z.within()
 	switch {
@@ -181,10 +181,10 @@ func (z *ZSet) walk(behind, from, to []byte, back bool, yield func(score, member
 	return it.Close()
 }
 
-func (z *ZSet) walkPacked(from, to []byte, back bool, yield func(score, member []byte) bool) error {
+func (t *Table) walkPacked(from, to []byte, back bool, yield func(score, member []byte) bool) error {
 	type entry struct{ score, member []byte }
 	var all []entry
-	r := z.table.packed().reader()
+	r := t.packed().reader()
 	for r.next() {
 		if len(r.value) != scoreSize {
 			return errZSet

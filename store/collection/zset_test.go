@@ -51,7 +51,7 @@ func checkCounts(t *testing.T, z *ZSet) {
 	for level := z.levels; level > 0; level-- {
 		here := map[string]bool{}
 		var before []byte
-		it := z.blocks(level, nil)
+		it := z.table.blocks(level, nil)
 		total := int64(0)
 		for it.Next() {
 			end := slices.Clone(it.Sub()[2:])
@@ -72,7 +72,7 @@ func checkCounts(t *testing.T, z *ZSet) {
 				}
 				seen = n
 			} else {
-				below := z.blocks(level-1, before)
+				below := z.table.blocks(level-1, before)
 				for below.Next() && bytes.Compare(below.Sub()[2:], end) <= 0 {
 					_, m, _ := blockOf(below.Value())
 					n++
