@@ -89,6 +89,7 @@ type RefusedError struct {
 	ByPeer bool
 }
 
+// Error returns which side refused the other, and why.
 func (e *RefusedError) Error() string {
 	text := e.Text
 	if text == "" {

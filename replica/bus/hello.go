@@ -47,6 +47,7 @@ func (v Versions) agree(other Versions) uint16 {
 	return 0
 }
 
+// String returns the range of versions for error texts.
 func (v Versions) String() string {
 	if v.Oldest == v.Newest {
 		return fmt.Sprintf("version %d", v.Newest)

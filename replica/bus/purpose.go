@@ -16,6 +16,7 @@ const (
 	Feed    Purpose = 6 // what a primary writes, to those whose word it needs
 )
 
+// String returns the name of the purpose, as logs have it.
 func (p Purpose) String() string {
 	switch p {
 	case Raft:

@@ -135,6 +135,7 @@ func (v *Failover) primaryReturned() bool {
 	return answered && n.Intact && n.Incarnation == a.Incarnation
 }
 
+// IsRegistered reports whether the table names this start of a node as its present one.
 func IsRegistered(st *table.State, node string, incarnation uint64) bool {
 	n, known := st.Node(node)
 	return known && n.State != table.Gone && n.Incarnation == incarnation

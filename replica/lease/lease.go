@@ -51,6 +51,7 @@ type Config struct {
 	Ask func(ctx context.Context, node string, question []byte) ([]byte, error)
 }
 
+// Validate returns an error if a node with a Clock lacks a Consensus or Ask.
 func (c *Config) Validate() error {
 	if c.Clock != nil && (c.Consensus == nil || c.Ask == nil) {
 		return errors.New("replica: leases need a consensus and a way to ask")
@@ -77,6 +78,7 @@ type Lease struct {
 	Counters Counters
 }
 
+// New returns a lease that is not valid yet; without a Clock it is always valid.
 func New(cfg Config) *Lease {
 	l := &Lease{Cfg: cfg}
 	if cfg.OwnClock == nil {

@@ -22,6 +22,7 @@ type Counters struct {
 	compared                 bool
 }
 
+// Failed counts a request for a lease that was not granted, and keeps the reason.
 func (f *Counters) Failed(err error) {
 	f.refused.Add(1)
 	f.mu.Lock()

@@ -26,6 +26,7 @@ const (
 	Left
 )
 
+// String returns the status as reports and logs have it.
 func (s Status) String() string {
 	switch s {
 	case Alive:

@@ -20,6 +20,7 @@ const (
 	Done                 // to be removed; never stored
 )
 
+// String returns the phase as reports have it.
 func (p Phase) String() string {
 	if p > Done {
 		return "unknown"

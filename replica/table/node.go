@@ -33,6 +33,7 @@ const (
 	Witness             // counts for voters, without data
 )
 
+// String returns the role as the --role flag has it.
 func (r Role) String() string {
 	return [...]string{"store", "proxy", "witness", "?"}[r&3]
 }
@@ -48,6 +49,7 @@ const (
 	Gone                     // left or forgotten; remembered for its incarnation alone
 )
 
+// String returns the state as reports have it.
 func (s NodeState) String() string {
 	return [...]string{"joining", "member", "leaving", "gone"}[s&3]
 }

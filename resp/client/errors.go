@@ -70,6 +70,7 @@ type PeerError struct {
 	Executed bool
 }
 
+// Error returns the peer's text, and whether the request was executed.
 func (e *PeerError) Error() string {
 	if e.Executed {
 		return "peer has no reply: " + e.Text

@@ -19,6 +19,7 @@ func newServerError(text string) *ServerError {
 	return &ServerError{Code: code, Text: text}
 }
 
+// Error returns the server's text, which begins with its code.
 func (e *ServerError) Error() string { return e.Text }
 
 // Is makes the server's own word for it match [ErrUnknownOutcome].

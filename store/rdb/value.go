@@ -5,6 +5,7 @@ import "fmt"
 // Type is a data type of Redis, whatever encoding a value of it arrived in.
 type Type uint8
 
+// The data types.
 const (
 	String Type = iota
 	List

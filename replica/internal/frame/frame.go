@@ -8,12 +8,14 @@ import (
 	"io"
 )
 
+// A Kind is the kind of a frame.
+//
 // A frame is its length (4 bytes, big endian, without itself), its kind and its payload. After the
 // first frame, a sender's payloads begin with a sequence number (8 bytes, big endian, from 1), by
 // which they are acknowledged.
-
 type Kind byte
 
+// The kinds of frames, by the side that sends them.
 const (
 	// From the sender:
 	Open  Kind = 1 // what the stream is for
@@ -29,6 +31,7 @@ const (
 )
 
 const (
+	// HeadSize is the size of a frame without its payload, in bytes.
 	HeadSize = 5
 	// MaxSize bounds what a peer can make this node hold. A batch is the commit of one unit, as
 	// long as a client's request may be, or a chunk of a copy.
@@ -43,6 +46,7 @@ func AppendHead(b []byte, kind Kind, n int) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(n+1)), byte(kind))
 }
 
+// Append appends a frame whose payload is the given parts, one after the other.
 func Append(b []byte, kind Kind, payload ...[]byte) []byte {
 	n := 0
 	for _, p := range payload {
@@ -55,6 +59,7 @@ func Append(b []byte, kind Kind, payload ...[]byte) []byte {
 	return b
 }
 
+// Sequence returns the 8 bytes of a sequence number.
 func Sequence(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // Read reads one frame into buf, which grows with the bytes that arrive, not with the announced

@@ -10,6 +10,7 @@ import (
 // time see a goroutine that waits for it as blocked.
 type ChanMutex chan struct{}
 
+// NewChanMutex returns an unlocked mutex.
 func NewChanMutex() ChanMutex { return make(ChanMutex, 1) }
 
 // Lock implements sync.Locker.
@@ -42,6 +43,7 @@ func (m *CtxMutex) Lock(ctx context.Context) error {
 	}
 }
 
+// Unlock unlocks the mutex, which must be locked.
 func (m *CtxMutex) Unlock() { m.free <- struct{}{} }
 
 // Pause waits for d, or for the end of ctx.
@@ -54,6 +56,7 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// Signal puts a value into c unless c is full. It never blocks.
 func Signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -13,6 +13,7 @@ import (
 // A Set is disjoint ranges, sorted by their starts. Only the last may wrap.
 type Set []ring.Range
 
+// New returns the set of ranges that do not overlap, in any order.
 func New(rs []ring.Range) Set {
 	s := slices.Clone(Set(rs))
 	slices.SortFunc(s, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })

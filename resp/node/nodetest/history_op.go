@@ -17,6 +17,7 @@ type Op struct {
 	AskedAt, AnswerdAt time.Duration
 }
 
+// String returns the operation as one line of a history: times in seconds, client, node, command, reply.
 func (o *Op) String() string {
 	reply := fmt.Sprintf("%.40q", o.Reply)
 	if o.Unknown {

@@ -36,30 +36,38 @@ type Latch struct {
 	_    [20]byte
 }
 
-// Lock and unlock are those of a reader that has seen a commit under way. The others are of all
-// who hold latches: see [Table].
-func (l *Latch) Lock()         { l.mu.Lock() }
-func (l *Latch) Unlock()       { l.mu.Unlock() }
+// Lock takes the latch for a reader that has seen a commit under way. Writers take several
+// latches at once: see [Table].
+func (l *Latch) Lock() { l.mu.Lock() }
+
+// Unlock releases what Lock has taken.
+func (l *Latch) Unlock() { l.mu.Unlock() }
+
+// TryLock is Lock without a wait; it reports whether the latch was free.
 func (l *Latch) TryLock() bool { return l.mu.TryLock() }
 
-// LockFollow and UnlockFollow are Lock and Unlock for commits of receivers.
-func (l *Latch) LockFollow()   { l.follow.Lock() }
+// LockFollow is Lock for commits of receivers.
+func (l *Latch) LockFollow() { l.follow.Lock() }
+
+// UnlockFollow releases what LockFollow has taken.
 func (l *Latch) UnlockFollow() { l.follow.Unlock() }
 
 // Version returns the version.
 func (l *Latch) Version() uint64 { return l.version.Load() }
 
-// IsCommitting reports whether a unit's commit is under way, and isFollowing whether a receiver's
-// is.
+// IsCommitting reports whether a unit's commit is under way.
 func (l *Latch) IsCommitting() bool { return l.version.Load()&Committing != 0 }
-func (l *Latch) IsFollowing() bool  { return l.version.Load()&Following != 0 }
+
+// IsFollowing reports whether a receiver's commit is under way.
+func (l *Latch) IsFollowing() bool { return l.version.Load()&Following != 0 }
 
 // LastCommit returns the number of the last commit under the latch.
 func (l *Latch) LastCommit() uint64 { return l.settled.Load() }
 
-// LastTapped returns the number of the last change under the latch that a tap was handed, and
-// noteTapped says that one was; the caller holds the latch.
-func (l *Latch) LastTapped() uint64       { return l.tapped.Load() }
+// LastTapped returns the number of the last change under the latch that a tap was handed.
+func (l *Latch) LastTapped() uint64 { return l.tapped.Load() }
+
+// NoteTapped records that a tap was handed a change; the caller holds the latch.
 func (l *Latch) NoteTapped(number uint64) { l.tapped.Store(max(l.tapped.Load(), number)) }
 
 // raise has settled name a commit, unless it names a later one: commits under mu and under
