@@ -64,9 +64,7 @@ func New(cfg Config) (*Engine, error) {
 		held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
 	}
 	e.feed = e.newFeed()
-	e.leaseServer.e, e.renewer.e, e.planner.e, e.readOnly.e = e, e, e, e
-	e.scrub.init(e)
-	e.sweeper.init(e)
+	e.initParts()
 	e.lease.Refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
 	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.mergeLoop, e.sweeper.sweepLoop, e.scrub.scrubLoop, e.scrub.repairLoop}
@@ -77,6 +75,13 @@ func New(cfg Config) (*Engine, error) {
 		e.done.Go(func() { loop(ctx) })
 	}
 	return e, nil
+}
+
+// initParts lets the parts of the engine know it.
+func (e *Engine) initParts() {
+	e.leaseServer.e, e.renewer.e, e.planner.e, e.readOnly.e = e, e, e, e
+	e.scrub.init(e)
+	e.sweeper.init(e)
 }
 
 // Close stops all that is under way. It continues when the node starts again.

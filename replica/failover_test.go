@@ -69,6 +69,7 @@ func TestEachEntryOfAFailoverHasItsAnswers(t *testing.T) {
 		cfg:   Config{Self: "w", Table: tab, Logger: slog.New(slog.DiscardHandler)},
 		lease: lease.New(lease.Config{Clock: func() time.Duration { return 0 }, Consensus: decides, Ask: ask}),
 	}
+	e.initParts()
 	if err := e.leaseServer.runFailover(t.Context(), failoverTarget{lease.NodeStart{Node: "p", Incarnation: 1}, 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(strings.Repeat("L", maxQuestion+1)))
 	f.Add([]byte{})
 	e := &Engine{lease: lease.New(lease.Config{Clock: func() time.Duration { return 0 }, Consensus: noConsensus{}})}
+	e.initParts()
 	e.cfg.Self = "a"
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] == questionFence {

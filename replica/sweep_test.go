@@ -14,6 +14,7 @@ func TestCopyIsKeptWhileNoMemberHasALease(t *testing.T) {
 		st := stateOf(t, "b")
 		row, _ := st.Row(0)
 		e := &Engine{}
+		e.initParts()
 		e.cfg.Self, e.cfg.Away = "c", func(string) bool { return false }
 		if e.sweeper.allCopiesAway(st, row) {
 			t.Error("without leases gossip decides")
