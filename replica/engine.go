@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/internal/locks"
 	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -36,7 +37,7 @@ type Engine struct {
 	// The parts of the engine that are types of their own; each has its file. What they export are
 	// methods of the engine.
 	leaseServer
-	scrub
+	scrub    *scrub.Scrub
 	renewer  leaseRenewer
 	planner  planner
 	readOnly readOnly
@@ -65,9 +66,10 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.feed = e.newFeed()
 	e.initParts()
+	e.scrub = newScrub(e)
 	e.lease.Refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
-	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.mergeLoop, e.sweeper.sweepLoop, e.scrub.scrubLoop, e.scrub.repairLoop}
+	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.mergeLoop, e.sweeper.sweepLoop, e.scrub.CompareLoop, e.scrub.RepairLoop}
 	if cfg.Leases.Clock != nil {
 		loops = append(loops, e.renewer.renewLease, e.leaseServer.superviseLeases, e.readOnly.watchWrites)
 	}
@@ -80,7 +82,6 @@ func New(cfg Config) (*Engine, error) {
 // initParts lets the parts of the engine know it.
 func (e *Engine) initParts() {
 	e.leaseServer.e, e.renewer.e, e.planner.e, e.readOnly.e = e, e, e, e
-	e.scrub.init(e)
 	e.sweeper.init(e)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/internal/spans"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -45,7 +46,7 @@ func (m *memory) readable(r ring.Range) error {
 	for _, key := range m.bad {
 		if r.Contains(tokenOf(key)) {
 			m.seen = append(m.seen, r)
-			return fmt.Errorf("%w: %s", ErrDamaged, key)
+			return fmt.Errorf("%w: %s", scrub.ErrDamaged, key)
 		}
 	}
 	return nil
@@ -76,7 +77,7 @@ type memoryDigest struct {
 	Has      map[string]int
 }
 
-func (m *memory) DifferingSpans(r ring.Range, digest []byte) (parts []KeySpan, next []byte, err error) {
+func (m *memory) DifferingSpans(r ring.Range, digest []byte) (parts []scrub.KeySpan, next []byte, err error) {
 	var d memoryDigest
 	if err := json.Unmarshal(digest, &d); err != nil {
 		return nil, nil, err
@@ -97,7 +98,7 @@ func (m *memory) DifferingSpans(r ring.Range, digest []byte) (parts []KeySpan, n
 		}
 		mine, here := m.data[key]
 		if theirs, there := d.Has[key]; here != there || mine != theirs {
-			parts = append(parts, KeySpan{[]byte(key), []byte(key + "\x00")})
+			parts = append(parts, scrub.KeySpan{From: []byte(key), To: []byte(key + "\x00")})
 		}
 	}
 	if d.To != "" {
@@ -106,7 +107,7 @@ func (m *memory) DifferingSpans(r ring.Range, digest []byte) (parts []KeySpan, n
 	return parts, next, nil
 }
 
-func (m *memory) Sums(_ ring.Range, parts []KeySpan, _ time.Time) ([]uint64, error) {
+func (m *memory) Sums(_ ring.Range, parts []scrub.KeySpan, _ time.Time) ([]uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var sums []uint64
@@ -126,7 +127,7 @@ type memoryWatch struct {
 	changes []uint64
 }
 
-func (m *memory) Watch(_ ring.Range, parts []KeySpan) (ChangeCounter, error) {
+func (m *memory) Watch(_ ring.Range, parts []scrub.KeySpan) (scrub.ChangeCounter, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &memoryWatch{m: m, changes: make([]uint64, len(parts))}
@@ -181,7 +182,7 @@ func (m *memory) Discard(ranges ...ring.Range) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stuck {
-		return fmt.Errorf("%w: beside it", ErrDamaged)
+		return fmt.Errorf("%w: beside it", scrub.ErrDamaged)
 	}
 	for _, r := range ranges {
 		for _, f := range m.follow {

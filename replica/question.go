@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"github.com/ringside-kv/ringside/replica/internal/frame"
 	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/scrub"
 )
 
 // Kinds of questions between engines: the first byte of each.
@@ -72,11 +73,11 @@ func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]by
 		}
 		return json.Marshal(&reply)
 	case questionScrub:
-		var r scrubRequest
+		var r scrub.Request
 		if err := json.Unmarshal(text, &r); err != nil {
 			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
-		return json.Marshal(e.scrub.answerScrub(ctx, from, &r))
+		return json.Marshal(e.scrub.Answer(ctx, from, &r))
 	}
 	return nil, fmt.Errorf("%w: a question of kind %d", frame.ErrMalformed, kind)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/internal/frame"
 	"github.com/ringside-kv/ringside/replica/internal/spans"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -204,7 +205,7 @@ func (s *receivedStream) Begin(text []byte) error {
 	defer s.e.sweeper.mu.Unlock()
 	for _, r := range s.e.sweeper.undiscarded {
 		if slices.ContainsFunc(ranges, func(at ring.Range) bool { return spans.Overlap(at, r) }) {
-			return fmt.Errorf("%w: in %v", ErrDamaged, r)
+			return fmt.Errorf("%w: in %v", scrub.ErrDamaged, r)
 		}
 	}
 	if err := s.e.sweeper.prepareLineage(ranges); err != nil {

@@ -29,7 +29,7 @@ const maxReleased = 2048
 // call on the node accepts no copies and sends none.
 func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error {
 	e.resigning.Store(true)
-	locks.Signal(e.scrub.startNow) // saves the progress of the scrub
+	e.scrub.Wake() // saves the progress of the scrub
 	if n, ok := e.cfg.Table.State().Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
 		return nil // this start has no ranges yet
 	}

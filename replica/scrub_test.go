@@ -14,6 +14,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/internal/rules"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -54,11 +55,11 @@ func scrubbing(t *testing.T, backups int, without rules.Set, run func(c *testClu
 }
 
 // figures are those of all nodes together.
-func (c *testCluster) figures() (all ScrubStats) {
+func (c *testCluster) figures() (all scrub.Stats) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.nodes {
-		f := n.engine.ScrubStats()
+		f := n.engine.Scrub().Stats()
 		all.Compared += f.Compared
 		all.Skipped += f.Skipped
 		all.Undecided += f.Undecided
@@ -79,15 +80,15 @@ func (c *testCluster) rounds() {
 	c.t.Helper()
 	for _, id := range []string{"n1", "n2", "n3"} {
 		e := c.nodes[id].engine
-		before := e.ScrubStats().Rounds
-		e.ScrubNow()
+		before := e.Scrub().Stats().Rounds
+		e.Scrub().StartRound()
 		c.until(func() bool {
-			f := e.ScrubStats()
+			f := e.Scrub().Stats()
 			if f.Repairing > 1 {
 				c.t.Errorf("%d backups of %s are away for repair", f.Repairing, id)
 			}
 			return f.Rounds > before
-		}, func() string { return fmt.Sprintf("a round of %s: %+v", id, e.ScrubStats()) })
+		}, func() string { return fmt.Sprintf("a round of %s: %+v", id, e.Scrub().Stats()) })
 	}
 }
 
@@ -336,8 +337,8 @@ func TestDamageOfAllCopiesIsKept(t *testing.T) {
 				row, _ := c.agreed.State().Row(tokenOf(keys[0]))
 				c.stores["n1"].damage(keys[0])
 				c.stores["n2"].damage(keys[1])
-				c.nodes["n1"].engine.ScrubNow()
-				c.nodes["n2"].engine.ScrubNow()
+				c.nodes["n1"].engine.Scrub().StartRound()
+				c.nodes["n2"].engine.Scrub().StartRound()
 				time.Sleep(3 * time.Minute)
 				f := c.figures()
 				lost = int(f.Discarded)
@@ -377,72 +378,30 @@ func TestScrubTakesItsTime(t *testing.T) {
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		c.every.Store(int64(10 * time.Minute))
 		e := c.nodes["n1"].engine
-		c.until(func() bool { f := e.ScrubStats(); return f.Running && f.Done > 0 }, func() string { return fmt.Sprintf("%+v", e.ScrubStats()) })
+		c.until(func() bool { f := e.Scrub().Stats(); return f.Running && f.Done > 0 }, func() string { return fmt.Sprintf("%+v", e.Scrub().Stats()) })
 		time.Sleep(9 * time.Minute)
-		rounds := e.ScrubStats().Rounds
+		rounds := e.Scrub().Stats().Rounds
 		if rounds > 0 {
-			t.Errorf("%+v", e.ScrubStats())
+			t.Errorf("%+v", e.Scrub().Stats())
 		}
 		time.Sleep(30 * time.Minute)
-		if more := e.ScrubStats().Rounds - rounds; more < 2 || more > 4 {
+		if more := e.Scrub().Stats().Rounds - rounds; more < 2 || more > 4 {
 			t.Errorf("%d rounds in three intervals", more)
 		}
 		c.sure(func() table.Command { return &table.SetMoves{Paused: new(true)} },
 			func(st *table.State) bool { return st.Cluster().Paused })
-		e.ScrubNow()
+		e.Scrub().StartRound()
 		time.Sleep(2 * time.Second)
-		before := e.ScrubStats()
+		before := e.Scrub().Stats()
 		time.Sleep(30 * time.Minute)
-		if f := e.ScrubStats(); f.Rounds != before.Rounds || f.Done != before.Done {
+		if f := e.Scrub().Stats(); f.Rounds != before.Rounds || f.Done != before.Done {
 			t.Errorf("paused, %+v became %+v", before, f)
 		}
 		c.sure(func() table.Command { return &table.SetMoves{Paused: new(false)} },
 			func(st *table.State) bool { return !st.Cluster().Paused })
 		time.Sleep(time.Minute)
-		if f := e.ScrubStats(); f.Rounds <= before.Rounds {
+		if f := e.Scrub().Stats(); f.Rounds <= before.Rounds {
 			t.Errorf("ordered, %+v became %+v", before, f)
 		}
 	})
-}
-
-// However little there is to check, rounds are an interval apart, unless one is ordered.
-func TestScrubRestsBetweenRounds(t *testing.T) {
-	s := &scrub{}
-	s.init(nil)
-	st := new(table.State)
-	rows := func() []ring.Range { return []ring.Range{{Start: 0, End: 9}} }
-	now := time.Unix(1_000_000, 0).Truncate(time.Hour).Add(10 * time.Minute)
-	began := now
-	turns := 0
-	look := func(interval time.Duration) (wait time.Duration) {
-		for range 10 {
-			p, wait := s.next(st, rows, interval, now)
-			if p.at != (ring.Range{}) {
-				turns++
-				s.partDone(p, true, now)
-			} else if wait > 0 {
-				return wait
-			}
-		}
-		t.Fatal("one turn after the other")
-		return 0
-	}
-	expect := func(what string, interval, wait time.Duration, want int) {
-		t.Helper()
-		if got := look(interval); got != wait || turns != want {
-			t.Errorf("%s: %d turns, not %d, and the next look in %v, not %v", what, turns, want, got, wait)
-		}
-	}
-	expect("at first", time.Hour, time.Hour, 1)
-	now = now.Add(10 * time.Minute)
-	expect("soon", time.Hour, 50*time.Minute, 1)
-	now = began.Add(time.Hour)
-	expect("an interval later", time.Hour, time.Hour, 2)
-	expect("turned off", 0, scrubPollInterval, 2)
-	now = now.Add(time.Minute)
-	s.ordered = true
-	expect("ordered", time.Hour, time.Hour, 3)
-	if s.stats.Rounds != 3 {
-		t.Errorf("%d rounds", s.stats.Rounds)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -27,14 +28,12 @@ type Store interface {
 	// Drop removes all data in ranges, of which none is being copied. It does not wait for long
 	// units: ErrOccupied.
 	Drop(ranges ...ring.Range) error
-	// Load returns the number of keys and bytes in a range.
-	Load(r ring.Range) ring.Load
 	// Writable returns why the store refuses writes; nil if it accepts them.
 	Writable() error
 	// Stalled returns how long a write has waited for the disk; 0 if none waits.
 	Stalled() time.Duration
 	feed.Store
-	ScrubStore
+	scrub.Store
 }
 
 // An OutgoingCopy is a range that is being copied. It belongs to one goroutine.

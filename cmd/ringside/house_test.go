@@ -32,6 +32,7 @@ var layers = [][]string{
 	{"replica/step", "replica/internal/..."},
 	{"replica/stream", "replica/lease"},
 	{"replica/feed"},
+	{"replica/scrub"},
 	{"replica/..."},
 	{"resp/..."},
 	{"resp/node/..."},

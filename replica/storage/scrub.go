@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -16,7 +16,7 @@ import (
 // digestBytes bounds a digest of a scrub, in bytes.
 const digestBytes = 1 << 20
 
-// Digest implements replica.ScrubStore.
+// Digest implements scrub.Store.
 func (s Store) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
 	digests, err := s.Store.Digest(r, from, entries)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s Store) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
 	return digests.Append(nil), nil
 }
 
-// DifferingSpans implements replica.ScrubStore.
-func (s Store) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
+// DifferingSpans implements scrub.Store.
+func (s Store) DifferingSpans(r ring.Range, digest []byte) (parts []scrub.KeySpan, next []byte, err error) {
 	digests, err := store.ParseDigests(digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("a digest of another node: %w", err)
@@ -37,7 +37,7 @@ func (s Store) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeyS
 		return nil, nil, damaged(err)
 	}
 	for _, sp := range spans {
-		parts = append(parts, replica.KeySpan{From: sp.From, To: sp.To})
+		parts = append(parts, scrub.KeySpan{From: sp.From, To: sp.To})
 	}
 	if !digests.End.AtEnd() {
 		next = digests.End
@@ -45,8 +45,8 @@ func (s Store) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeyS
 	return parts, next, nil
 }
 
-// Sums implements replica.ScrubStore.
-func (s Store) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
+// Sums implements scrub.Store.
+func (s Store) Sums(r ring.Range, parts []scrub.KeySpan, at time.Time) ([]uint64, error) {
 	sums := make([]uint64, len(parts))
 	for i, p := range parts {
 		var err error
@@ -57,8 +57,8 @@ func (s Store) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint
 	return sums, nil
 }
 
-// Watch implements replica.ScrubStore.
-func (s Store) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
+// Watch implements scrub.Store.
+func (s Store) Watch(r ring.Range, parts []scrub.KeySpan) (scrub.ChangeCounter, error) {
 	ranges := make([]ring.Range, len(parts))
 	for i, p := range parts {
 		var err error
@@ -69,18 +69,18 @@ func (s Store) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCount
 	return s.Store.Watch(ranges...), nil
 }
 
-// Check implements replica.ScrubStore.
+// Check implements scrub.Store.
 func (s Store) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
 	return damaged(s.CheckRange(ctx, r, pace))
 }
 
-// Discard implements replica.ScrubStore.
+// Discard implements scrub.Store.
 func (s Store) Discard(ranges ...ring.Range) error { return damaged(s.DiscardRanges(ranges...)) }
 
 // damaged converts an error of the store to one of the engine.
 func damaged(err error) error {
 	if errors.Is(err, store.ErrDamaged) {
-		return fmt.Errorf("%w: %w", replica.ErrDamaged, err)
+		return fmt.Errorf("%w: %w", scrub.ErrDamaged, err)
 	}
 	return err
 }

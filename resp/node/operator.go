@@ -100,7 +100,7 @@ func (o operator) Scrub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.engine.ScrubAll(ctx)
+	return c.engine.Scrub().StartAll(ctx)
 }
 
 // Recreate implements resp.Operator.

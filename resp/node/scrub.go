@@ -8,7 +8,7 @@ import (
 
 // scrub is how it stands with the check of this node's copies.
 func (c *cluster) scrub() *status.Scrub {
-	f := c.engine.ScrubStats()
+	f := c.engine.Scrub().Stats()
 	s := &status.Scrub{
 		Interval: c.n.server.ScrubInterval().Seconds(), Running: f.Running, Done: f.Done, Total: f.Total, Rounds: f.Rounds,
 		Compared: f.Compared, Skipped: f.Skipped, Undecided: f.Undecided, Differed: f.Differed, Repaired: f.Repaired,

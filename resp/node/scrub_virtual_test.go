@@ -16,7 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -124,7 +124,7 @@ func (c *virtualCluster) scrubbed(id string) {
 	c.t.Helper()
 	rounds := make(map[string]int64)
 	for _, at := range c.running() {
-		rounds[at] = c.nodes[at].cluster.engine.ScrubStats().Rounds
+		rounds[at] = c.nodes[at].cluster.engine.Scrub().Stats().Rounds
 	}
 	client := c.client(id)
 	defer func() { _ = client.Close() }()
@@ -132,14 +132,14 @@ func (c *virtualCluster) scrubbed(id string) {
 		c.t.Fatal(err)
 	}
 	for at, before := range rounds {
-		c.within(30*time.Minute, "a round of "+at, func() bool { return c.nodes[at].cluster.engine.ScrubStats().Rounds > before })
+		c.within(30*time.Minute, "a round of "+at, func() bool { return c.nodes[at].cluster.engine.Scrub().Stats().Rounds > before })
 	}
 }
 
 // checks are the figures of all nodes together.
-func (c *virtualCluster) checks() (all replica.ScrubStats) {
+func (c *virtualCluster) checks() (all scrub.Stats) {
 	for _, id := range c.running() {
-		f := c.nodes[id].cluster.engine.ScrubStats()
+		f := c.nodes[id].cluster.engine.Scrub().Stats()
 		all.Compared += f.Compared
 		all.Skipped += f.Skipped
 		all.Undecided += f.Undecided

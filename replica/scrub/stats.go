@@ -1,4 +1,4 @@
-package replica
+package scrub
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ScrubStats are figures of the scrub of this node's ranges since its start. A range of more than
+// Stats are figures of the scrub of this node's ranges since its start. A range of more than
 // 1/1024 of all tokens is compared, and counted, in parts.
-type ScrubStats struct {
+type Stats struct {
 	// Oldest is the time of the oldest last comparison among this node's ranges, on whichever node
 	// it took place; Never counts ranges without one.
 	Oldest time.Time
@@ -40,13 +40,13 @@ type ScrubStats struct {
 	Yielded, Discarded int64
 }
 
-// ScrubStats returns figures of the scrub.
-func (s *scrub) ScrubStats() ScrubStats {
-	st, now := s.e.cfg.Table.State(), time.Now()
+// Stats returns figures of the scrub.
+func (s *Scrub) Stats() Stats {
+	st, now := s.cfg.Table.State(), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.stats
-	f.Oldest, f.Never = oldest(st, s.known(st), s.e.cfg.Self, now)
+	f.Oldest, f.Never = oldest(st, s.known(st), s.cfg.Self, now)
 	f.Repairing, f.Damaged = len(s.repairs), len(s.damagedRanges)
 	for _, m := range s.damagedRanges {
 		if m.blockedBy != "" {
@@ -82,7 +82,7 @@ type repair struct {
 	node string
 }
 
-func (s *scrub) addRepair(r repair) {
+func (s *Scrub) addRepair(r repair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Differed++
@@ -93,7 +93,7 @@ func (s *scrub) addRepair(r repair) {
 
 // repaired removes and returns the backups that are in sync again, or were replaced. Ranges that
 // another node serves by now are dropped.
-func (s *scrub) repaired(st *table.State, self string) (back []repair) {
+func (s *Scrub) repaired(st *table.State, self string) (back []repair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.repairs = slices.DeleteFunc(s.repairs, func(r repair) bool {
@@ -112,11 +112,21 @@ func (s *scrub) repaired(st *table.State, self string) (back []repair) {
 }
 
 // noteRepairs logs the backups that are in sync again, and returns how many are not.
-func (s *scrub) noteRepairs() int {
-	for _, r := range s.repaired(s.e.cfg.Table.State(), s.e.cfg.Self) {
-		s.e.cfg.Logger.Info("a backup that differed has been repaired", "node", r.node, "range", r.at)
+func (s *Scrub) noteRepairs() int {
+	for _, r := range s.repaired(s.cfg.Table.State(), s.cfg.Self) {
+		s.cfg.Logger.Info("a backup that differed has been repaired", "node", r.node, "range", r.at)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.repairs)
+}
+
+// NoteDiscarded records that damaged ranges were removed from the disk.
+func (s *Scrub) NoteDiscarded(ranges []ring.Range) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Discarded += int64(len(ranges))
+	for _, r := range ranges {
+		delete(s.damagedRanges, r)
+	}
 }

@@ -1,4 +1,4 @@
-package replica
+package scrub
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 // ErrDamaged says that a store cannot read some of its data.
 var ErrDamaged = errors.New("the disk has damaged something")
 
-// A ScrubStore is what a scrub needs of a store. Two stores that follow the same changes have the
+// A Store is what a scrub needs of a store. Two stores that follow the same changes have the
 // same data, but not at the same moment.
-type ScrubStore interface {
+type Store interface {
+	// Load returns the number of keys and bytes in a range.
+	Load(r ring.Range) ring.Load
 	// Digest describes up to entries entries of a range, from a position returned by
 	// DifferingSpans; nil is the beginning. It is about 1 MiB at most.
 	Digest(r ring.Range, from []byte, entries int) ([]byte, error)

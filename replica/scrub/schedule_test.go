@@ -1,4 +1,4 @@
-package replica
+package scrub
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 // What is late is compared more quickly, but not as quickly as it can be, and what could
 // not be compared comes again before everything else has had another turn.
 func TestLateRangesComeFirst(t *testing.T) {
-	s := &scrub{}
-	s.init(nil)
+	s := &Scrub{}
+	s.init(Config{})
 	st := new(table.State)
-	rows := []ring.Range{{Start: 0, End: 8 * scrubGrid}}
+	rows := []ring.Range{{Start: 0, End: 8 * gridSize}}
 	now := time.Unix(1_000_000, 0)
 	for i := range 8 { // the one before the last is the oldest
-		at := ring.Range{Start: ring.Token(i * scrubGrid), End: ring.Token((i + 1) * scrubGrid)}
+		at := ring.Range{Start: ring.Token(i * gridSize), End: ring.Token((i + 1) * gridSize)}
 		age := time.Duration(10+i) * time.Minute
 		if i == 6 {
 			age = 2 * time.Hour
@@ -32,7 +32,7 @@ func TestLateRangesComeFirst(t *testing.T) {
 			p, wait := s.next(st, func() []ring.Range { return rows }, 80*time.Minute, now)
 			now = now.Add(wait)
 			if p.at != (ring.Range{}) {
-				order = append(order, p.at.Start/scrubGrid)
+				order = append(order, p.at.Start/gridSize)
 				s.partDone(p, was, now)
 				return
 			}
@@ -41,7 +41,7 @@ func TestLateRangesComeFirst(t *testing.T) {
 	}
 	began := now
 	step(false)
-	if s.perPart != 80*time.Minute/8/scrubCatchUp {
+	if s.perPart != 80*time.Minute/8/catchUp {
 		t.Errorf("late, a part takes %v", s.perPart)
 	}
 	step(true)
@@ -83,10 +83,10 @@ func TestComparisonsToComeAreNone(t *testing.T) {
 
 // Parts are all of a range, and cut where those of its neighbours are.
 func TestPartsAreCutAlongTheCircle(t *testing.T) {
-	for _, r := range []ring.Range{{}, {Start: 5, End: 5}, {Start: 7, End: 8}, {Start: 3 * scrubGrid, End: 4 * scrubGrid}, {Start: scrubGrid - 1, End: 3*scrubGrid + 1}, {Start: 1<<32 - 3, End: 4}} {
+	for _, r := range []ring.Range{{}, {Start: 5, End: 5}, {Start: 7, End: 8}, {Start: 3 * gridSize, End: 4 * gridSize}, {Start: gridSize - 1, End: 3*gridSize + 1}, {Start: 1<<32 - 3, End: 4}} {
 		at, left := r.Start, r.Len()
 		for _, p := range cutByGrid(r) {
-			if p.Start != at || p.Len() > min(left, scrubGrid) || p.End != r.End && p.End%scrubGrid != 0 {
+			if p.Start != at || p.Len() > min(left, gridSize) || p.End != r.End && p.End%gridSize != 0 {
 				t.Fatalf("%v: %v", r, p)
 			}
 			at, left = p.End, left-p.Len()
@@ -94,5 +94,47 @@ func TestPartsAreCutAlongTheCircle(t *testing.T) {
 		if left != 0 {
 			t.Errorf("%v: %d tokens are in no part", r, left)
 		}
+	}
+}
+
+// However little there is to check, rounds are an interval apart, unless one is ordered.
+func TestScrubRestsBetweenRounds(t *testing.T) {
+	s := &Scrub{}
+	s.init(Config{})
+	st := new(table.State)
+	rows := func() []ring.Range { return []ring.Range{{Start: 0, End: 9}} }
+	now := time.Unix(1_000_000, 0).Truncate(time.Hour).Add(10 * time.Minute)
+	began := now
+	turns := 0
+	look := func(interval time.Duration) (wait time.Duration) {
+		for range 10 {
+			p, wait := s.next(st, rows, interval, now)
+			if p.at != (ring.Range{}) {
+				turns++
+				s.partDone(p, true, now)
+			} else if wait > 0 {
+				return wait
+			}
+		}
+		t.Fatal("one turn after the other")
+		return 0
+	}
+	expect := func(what string, interval, wait time.Duration, want int) {
+		t.Helper()
+		if got := look(interval); got != wait || turns != want {
+			t.Errorf("%s: %d turns, not %d, and the next look in %v, not %v", what, turns, want, got, wait)
+		}
+	}
+	expect("at first", time.Hour, time.Hour, 1)
+	now = now.Add(10 * time.Minute)
+	expect("soon", time.Hour, 50*time.Minute, 1)
+	now = began.Add(time.Hour)
+	expect("an interval later", time.Hour, time.Hour, 2)
+	expect("turned off", 0, idleInterval, 2)
+	now = now.Add(time.Minute)
+	s.ordered = true
+	expect("ordered", time.Hour, time.Hour, 3)
+	if s.stats.Rounds != 3 {
+		t.Errorf("%d rounds", s.stats.Rounds)
 	}
 }

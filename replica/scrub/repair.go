@@ -1,4 +1,4 @@
-package replica
+package scrub
 
 import (
 	"context"
@@ -23,8 +23,6 @@ const (
 	damageTTL = time.Minute
 	// readTimeout bounds the reading of a range by another node.
 	readTimeout = 10 * time.Minute
-	// discardAgain is the pause before a failed discard is tried again.
-	discardAgain = 5 * time.Second
 )
 
 // A damagedRange is a range that this node cannot read completely.
@@ -36,11 +34,11 @@ type damagedRange struct {
 	blockedBy  string    // why the repair does not proceed
 }
 
-// repairLoop replaces copies that this node's disk has damaged. A node that cannot read its copy
+// RepairLoop replaces copies that this node's disk has damaged. A node that cannot read its copy
 // leaves the set, after it has made a backup the primary if it was the primary itself. Then it
 // removes its copy and receives a new one. Before each step another node shows that it can read its
 // own copy.
-func (s *scrub) repairLoop(ctx context.Context) {
+func (s *Scrub) RepairLoop(ctx context.Context) {
 	tick := time.NewTicker(damageCheckInterval)
 	defer tick.Stop()
 	for {
@@ -50,9 +48,9 @@ func (s *scrub) repairLoop(ctx context.Context) {
 			return
 		}
 		s.noteRepairs()
-		st := s.e.cfg.Table.State()
-		if n, ok := st.Node(s.e.cfg.Self); !ok || n.Incarnation != s.e.cfg.Incarnation ||
-			st.Cluster().Paused || s.e.resigning.Load() || s.e.lease.Cfg.Ask == nil {
+		st := s.cfg.Table.State()
+		if n, ok := st.Node(s.cfg.Self); !ok || n.Incarnation != s.cfg.Incarnation ||
+			st.Cluster().Paused || s.cfg.Ranges.Resigning() || s.cfg.Ask == nil {
 			continue
 		}
 		s.repairDamaged(ctx, st)
@@ -60,8 +58,8 @@ func (s *scrub) repairLoop(ctx context.Context) {
 }
 
 // repairDamaged takes every damaged range one step further.
-func (s *scrub) repairDamaged(ctx context.Context, st *table.State) {
-	damaged := s.e.cfg.Store.Damaged()
+func (s *Scrub) repairDamaged(ctx context.Context, st *table.State) {
+	damaged := s.cfg.Store.Damaged()
 	known := make(map[ring.Range]bool)
 	var discard []ring.Range
 	for row := range st.Rows() {
@@ -91,8 +89,8 @@ func (s *scrub) repairDamaged(ctx context.Context, st *table.State) {
 		}
 	}
 	s.mu.Unlock()
-	err := s.e.sweeper.discard(discard)
-	if errors.Is(err, errRetrySoon) {
+	err := s.cfg.Ranges.Discard(discard)
+	if errors.Is(err, ErrRetrySoon) {
 		return
 	}
 	for _, r := range discard {
@@ -101,7 +99,7 @@ func (s *scrub) repairDamaged(ctx context.Context, st *table.State) {
 }
 
 // isUnreadable reports whether this node cannot read a row completely.
-func (s *scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
+func (s *Scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
 	s.mu.Lock()
 	m := s.damagedRanges[row.Range]
 	fresh := m != nil && m.epoch == row.Epoch && time.Since(m.checkedAt) < damageTTL
@@ -111,7 +109,7 @@ func (s *scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
 	if fresh || fine {
 		return fresh
 	}
-	err := s.e.cfg.Store.Check(ctx, row.Range, s.readPace(ctx))
+	err := s.cfg.Store.Check(ctx, row.Range, s.readPace(ctx))
 	if !errors.Is(err, ErrDamaged) {
 		if err == nil {
 			s.mu.Lock()
@@ -125,14 +123,14 @@ func (s *scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
 	if m == nil {
 		m = &damagedRange{r: row.Range}
 		s.damagedRanges[row.Range] = m
-		s.e.cfg.Logger.Error("the disk has damaged the data of a range", "range", row.Range, "epoch", row.Epoch, "err", err)
+		s.cfg.Logger.Error("the disk has damaged the data of a range", "range", row.Range, "epoch", row.Epoch, "err", err)
 	}
 	m.epoch, m.checkedAt = row.Epoch, time.Now()
 	return true
 }
 
 // noteBlocked records why a range stays damaged for now.
-func (s *scrub) noteBlocked(r ring.Range, err error) {
+func (s *Scrub) noteBlocked(r ring.Range, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.damagedRanges[r]
@@ -144,7 +142,7 @@ func (s *scrub) noteBlocked(r ring.Range, err error) {
 		why = strings.ReplaceAll(err.Error(), "\n", "; ") // joined errors, on one line
 	}
 	if why != "" && m.blockedBy == "" {
-		s.e.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
+		s.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
 	}
 	m.blockedBy = why
 }
@@ -154,20 +152,20 @@ var (
 	errNoCopy      = errors.New("no other node has a copy of it")
 	errPrimaryAway = errors.New("its primary is away")
 	errAllLost     = errors.New("no node of its set is there")
-	errMayBeNeeded = errors.New("other nodes may need the readable part, or it is being copied")
-	errRetrySoon   = errors.New("it is tried again soon")
+	// ErrRetrySoon says that a discard that has failed is not tried again yet.
+	ErrRetrySoon = errors.New("it is tried again soon")
 )
 
 // repairNext carries out the next step for a damaged row. It returns true if the row can be
 // discarded: this node is not in its set any more, and the primary has read its own copy
 // completely.
-func (s *scrub) repairNext(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
+func (s *Scrub) repairNext(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
 	switch {
-	case row.Primary == s.e.cfg.Self:
+	case row.Primary == s.cfg.Self:
 		return false, s.handOverDamaged(ctx, st, row)
-	case s.e.cfg.Away(row.Primary) && s.e.sweeper.allCopiesAway(st, row):
+	case s.cfg.Away(row.Primary) && s.cfg.Ranges.AllCopiesAway(st, row):
 		return false, errAllLost // RING RECREATE FROM this node may need it
-	case s.e.cfg.Away(row.Primary):
+	case s.cfg.Away(row.Primary):
 		return false, errPrimaryAway
 	}
 	primary, ok := st.Node(row.Primary)
@@ -176,8 +174,8 @@ func (s *scrub) repairNext(ctx context.Context, st *table.State, row *table.Row)
 	}
 	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	if slices.Contains(row.Backups, s.e.cfg.Self) {
-		_, err := s.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRelease, To: primary.Incarnation, Row: row.Ref()})
+	if slices.Contains(row.Backups, s.cfg.Self) {
+		_, err := s.ask(within, row.Primary, &Request{Kind: kindRelease, To: primary.Incarnation, Row: row.Ref()})
 		if err == nil {
 			s.countYielded()
 		}
@@ -186,8 +184,8 @@ func (s *scrub) repairNext(ctx context.Context, st *table.State, row *table.Row)
 	if s.isVerified(row) {
 		return true, nil
 	}
-	_, err = s.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
-	if err != nil && s.e.cfg.rules.Enforced(rules.Verified) {
+	_, err = s.ask(within, row.Primary, &Request{Kind: kindRead, To: primary.Incarnation, Range: row.Range})
+	if err != nil && s.cfg.Rules.Enforced(rules.Verified) {
 		return false, err
 	}
 	s.mu.Lock()
@@ -196,21 +194,21 @@ func (s *scrub) repairNext(ctx context.Context, st *table.State, row *table.Row)
 	return true, nil
 }
 
-func (s *scrub) isVerified(row *table.Row) bool {
+func (s *Scrub) isVerified(row *table.Row) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.damagedRanges[row.Range]
 	return m.epoch == row.Epoch && time.Since(m.verifiedAt) < damageTTL
 }
 
-func (s *scrub) countYielded() {
+func (s *Scrub) countYielded() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Yielded++
 }
 
 // handOverDamaged makes a backup that can read its copy completely the primary of a row.
-func (s *scrub) handOverDamaged(ctx context.Context, st *table.State, row *table.Row) error {
+func (s *Scrub) handOverDamaged(ctx context.Context, st *table.State, row *table.Row) error {
 	if len(row.Backups) == 0 {
 		return errNoCopy
 	}
@@ -220,87 +218,27 @@ func (s *scrub) handOverDamaged(ctx context.Context, st *table.State, row *table
 	var faults []error
 	for _, node := range row.Backups {
 		n, ok := st.Node(node)
-		if !ok || !n.Counts() || s.e.cfg.Away(node) {
+		if !ok || !n.Counts() || s.cfg.Away(node) {
 			faults = append(faults, fmt.Errorf("%s: it is not there", node))
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, readTimeout)
-		_, err := s.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
+		_, err := s.ask(within, node, &Request{Kind: kindRead, To: n.Incarnation, Range: row.Range})
 		cancel()
-		if err != nil && s.e.cfg.rules.Enforced(rules.Verified) {
+		if err != nil && s.cfg.Rules.Enforced(rules.Verified) {
 			faults = append(faults, err)
 			continue
 		}
-		now, ok := s.e.cfg.Table.State().Row(row.Range.Start)
+		now, ok := s.cfg.Table.State().Row(row.Range.Start)
 		if !ok || now.Range != row.Range || now.Epoch != row.Epoch || !slices.Contains(now.Backups, node) {
 			return feed.ErrChanged
 		}
-		if err := s.e.promoteTo(ctx, node, []*table.Row{now}); err != nil {
+		if err := s.cfg.Ranges.PromoteTo(ctx, node, []*table.Row{now}); err != nil {
 			return err
 		}
 		s.countYielded()
-		s.e.cfg.Logger.Warn("a range that this node's disk has damaged was given to another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
+		s.cfg.Logger.Warn("a range that this node's disk has damaged was given to another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
 		return nil
 	}
 	return errors.Join(faults...)
-}
-
-// discard removes all data in ranges in whose sets this node is not. No copy to this node begins
-// meanwhile, and changes of earlier primaries are no longer accepted.
-func (f *sweeper) discard(ranges []ring.Range) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	st := f.e.cfg.Table.State()
-	ranges = slices.Clone(ranges)
-	for _, r := range f.undiscarded {
-		if !slices.Contains(ranges, r) {
-			ranges = append(ranges, r)
-		}
-	}
-	if len(ranges) == 0 {
-		return nil
-	}
-	ranges = slices.DeleteFunc(ranges, func(r ring.Range) bool { return !f.canDiscard(st, r) })
-	if len(ranges) == 0 {
-		return errMayBeNeeded
-	}
-	if time.Since(f.discardTried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.undiscarded, r) }) {
-		return errRetrySoon
-	}
-	f.e.feed.Update()
-	f.e.feed.LeaveRanges(ranges)
-	err := f.e.cfg.Store.Discard(ranges...)
-	if err != nil {
-		// No data may arrive there before the discard has succeeded. Ranges beside it may have to
-		// be discarded, too.
-		f.undiscarded, f.discardTried = ranges, time.Now()
-		return err
-	}
-	f.undiscarded = nil
-	f.e.scrub.mu.Lock()
-	f.e.scrub.stats.Discarded += int64(len(ranges))
-	for _, r := range ranges {
-		delete(f.e.scrub.damagedRanges, r)
-	}
-	f.e.scrub.mu.Unlock()
-	f.e.cfg.Logger.Warn("deleted damaged ranges", "ranges", ranges)
-	return nil
-}
-
-// canDiscard reports whether no node needs this node's data in a range. sweeper.mu is held.
-func (f *sweeper) canDiscard(st *table.State, r ring.Range) bool {
-	for row := range spans.Rows(st, r) {
-		if row.Holds(f.e.cfg.Self) || f.allCopiesAway(st, row) {
-			return false
-		}
-		if f.e.cfg.Lineages == nil {
-			continue
-		}
-		// Data of another lineage is saved first, as far as it can be read.
-		if _, err := f.e.cfg.Lineages.SetAside(row.Range, row.Lineage); err != nil {
-			f.e.cfg.Logger.Warn("saving an old copy of a range failed: its data is damaged", "range", row.Range, "err", err)
-			return false
-		}
-	}
-	return !f.e.isCopying(r) && !f.e.received.isReceiving(r)
 }

@@ -1,4 +1,4 @@
-package replica
+package scrub
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// scrubEntries bounds the entries compared in one step; scrubBytes is the approximate amount
+	// maxEntries bounds the entries compared in one step; stepBytes is the approximate amount
 	// that each side reads for it.
-	scrubEntries = 4096
-	scrubBytes   = 4 << 20
-	// scrubParts and partBytes bound the key spans that are rechecked together, and the size of
+	maxEntries = 4096
+	stepBytes  = 4 << 20
+	// maxParts and partBytes bound the key spans that are rechecked together, and the size of
 	// their bounds.
-	scrubParts = 64
-	partBytes  = 1 << 20
-	// scrubTries is how often a key span is rechecked while clients write in it.
-	scrubTries = 6
-	// scrubTimeout bounds one answer of a backup.
-	scrubTimeout = 30 * time.Second
+	maxParts  = 64
+	partBytes = 1 << 20
+	// maxTries is how often a key span is rechecked while clients write in it.
+	maxTries = 6
+	// askTimeout bounds one answer of a backup.
+	askTimeout = 30 * time.Second
 	// repairPatience is how long the next comparison waits for a backup that is being copied again,
 	// so that ranges lose backups one after the other.
 	repairPatience = time.Minute
@@ -35,7 +35,7 @@ const (
 
 // A comparison compares a part of a row with one backup.
 type comparison struct {
-	e           *Engine
+	s           *Scrub
 	row         *table.Row
 	at          ring.Range // the part
 	node        string
@@ -47,27 +47,27 @@ type comparison struct {
 // run compares the part step by step. Key spans with different digests are rechecked, since clients
 // may have written meanwhile. A backup that differs is released.
 func (c *comparison) run(ctx context.Context) error {
-	e := c.e
-	n, ok := e.cfg.Table.State().Node(c.node)
+	s := c.s
+	n, ok := s.cfg.Table.State().Node(c.node)
 	if !ok {
 		return feed.ErrChanged
 	}
 	c.incarnation = n.Incarnation
-	load := e.cfg.Store.Load(c.at)
+	load := s.cfg.Store.Load(c.at)
 	each := max(load.Bytes/max(load.Keys, 1), 1)
-	entries := int(min(max(scrubBytes/each, 16), scrubEntries))
+	entries := int(min(max(stepBytes/each, 16), maxEntries))
 	var from []byte
 	for step := int64(0); ; step++ {
 		done := min(1, float64(step*int64(entries))/float64(max(load.Keys, 1)))
-		if err := e.scrub.waitForScrubPermit(ctx, c.doneBefore+c.share*done); err != nil {
+		if err := s.waitForPermit(ctx, c.doneBefore+c.share*done); err != nil {
 			return err
 		}
 		began := time.Now()
-		a, err := c.ask(ctx, &scrubRequest{Kind: scrubDigest, From: from, Entries: entries})
+		a, err := c.ask(ctx, &Request{Kind: kindDigest, From: from, Entries: entries})
 		if err != nil {
 			return err
 		}
-		parts, next, err := e.cfg.Store.DifferingSpans(c.at, a.Digest)
+		parts, next, err := s.cfg.Store.DifferingSpans(c.at, a.Digest)
 		if err != nil {
 			return err
 		}
@@ -78,8 +78,8 @@ func (c *comparison) run(ctx context.Context) error {
 		if differs != nil {
 			return c.releaseDiffering(ctx, differs)
 		}
-		e.limiter.spend(min(load.Bytes, each*int64(entries)))
-		e.restForClients(ctx, time.Since(began))
+		s.cfg.Pacer.Spend(min(load.Bytes, each*int64(entries)))
+		s.cfg.Pacer.RestForClients(ctx, time.Since(began))
 		if next == nil {
 			return nil
 		}
@@ -87,18 +87,18 @@ func (c *comparison) run(ctx context.Context) error {
 	}
 }
 
-func (c *comparison) ask(ctx context.Context, r *scrubRequest) (*scrubReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, scrubTimeout)
+func (c *comparison) ask(ctx context.Context, r *Request) (*Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	r.To, r.Range = c.incarnation, c.at
-	return c.e.scrub.askScrub(ctx, c.node, r)
+	return c.s.ask(ctx, c.node, r)
 }
 
 // confirm returns the first key span in which the backup really differs; nil if there is none.
 func (c *comparison) confirm(ctx context.Context, parts []KeySpan) (*KeySpan, error) {
 	for len(parts) > 0 {
 		n, size := 0, 0
-		for n < len(parts) && n < scrubParts && (n == 0 || size < partBytes) {
+		for n < len(parts) && n < maxParts && (n == 0 || size < partBytes) {
 			size += len(parts[n].From) + len(parts[n].To)
 			n++
 		}
@@ -115,8 +115,8 @@ func (c *comparison) confirm(ctx context.Context, parts []KeySpan) (*KeySpan, er
 // changes before the first count of changes by the time of the comparison. If the second count is
 // equal, both sides have hashed the same changes, so different hashes are a difference.
 func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, error) {
-	e := c.e
-	for try := range scrubTries {
+	s := c.s
+	for try := range maxTries {
 		left, differs, err := c.recheckOnce(ctx, parts)
 		if differs != nil || err != nil || len(left) == 0 {
 			return differs, err
@@ -124,32 +124,32 @@ func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, er
 		parts = left
 		locks.Pause(ctx, time.Duration(1<<try)*time.Millisecond)
 	}
-	e.scrub.mu.Lock()
-	e.scrub.stats.Undecided += int64(len(parts))
-	e.scrub.mu.Unlock()
+	s.mu.Lock()
+	s.stats.Undecided += int64(len(parts))
+	s.mu.Unlock()
 	return nil, ctx.Err()
 }
 
 // recheckOnce returns the undecided key spans, or one that differs.
 func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []KeySpan, differs *KeySpan, err error) {
-	e, Set := c.e, c.e.cfg.rules
-	w, err := e.cfg.Store.Watch(c.at, parts)
+	s, Set := c.s, c.s.cfg.Rules
+	w, err := s.cfg.Store.Watch(c.at, parts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer w.Close()
 	before := w.Changes()
 	if Set.Enforced(rules.Arrived) {
-		if err := e.feed.WaitReceived(ctx, c.node); err != nil {
+		if err := s.cfg.Feed.WaitReceived(ctx, c.node); err != nil {
 			return nil, nil, err
 		}
 	}
 	at := time.Now().Round(0)
-	mine, err := e.cfg.Store.Sums(c.at, parts, at)
+	mine, err := s.cfg.Store.Sums(c.at, parts, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := c.ask(ctx, &scrubRequest{Kind: scrubSums, Parts: parts, At: at.UnixMilli()})
+	a, err := c.ask(ctx, &Request{Kind: kindSums, Parts: parts, At: at.UnixMilli()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,16 +172,16 @@ func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []K
 // releaseDiffering releases the backup. The planner has it copied again, at the cost of digests and
 // of what differs.
 func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) error {
-	e := c.e
-	if err := e.scrub.releaseBackup(ctx, c.row, c.node); err != nil {
+	s := c.s
+	if err := s.releaseBackup(ctx, c.row, c.node); err != nil {
 		return err
 	}
-	e.scrub.addRepair(repair{c.row.Range, c.node})
-	e.cfg.Logger.Error("a backup differs from its primary and will be copied again", "node", c.node, "range", c.row.Range,
+	s.addRepair(repair{c.row.Range, c.node})
+	s.cfg.Logger.Error("a backup differs from its primary and will be copied again", "node", c.node, "range", c.row.Range,
 		"epoch", c.row.Epoch, "from", fmt.Sprintf("%x", differs.From[:min(len(differs.From), 8)]))
 	within, cancel := context.WithTimeout(ctx, repairPatience)
 	defer cancel()
-	for e.scrub.noteRepairs() > 0 && within.Err() == nil {
+	for s.noteRepairs() > 0 && within.Err() == nil {
 		locks.Pause(within, pollInterval)
 	}
 	return ctx.Err()
@@ -189,17 +189,17 @@ func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) err
 
 // releaseBackup removes a backup from the set of a row that this node serves. It returns when no
 // change of the row is under way to the backup.
-func (s *scrub) releaseBackup(ctx context.Context, was *table.Row, node string) error {
-	row, ok := s.e.cfg.Table.State().Row(was.Range.Start)
+func (s *Scrub) releaseBackup(ctx context.Context, was *table.Row, node string) error {
+	row, ok := s.cfg.Table.State().Row(was.Range.Start)
 	if !ok || row.Range != was.Range || row.Epoch != was.Epoch || row.Lineage != was.Lineage ||
-		row.Primary != s.e.cfg.Self || !slices.Contains(row.Backups, node) {
+		row.Primary != s.cfg.Self || !slices.Contains(row.Backups, node) {
 		return feed.ErrChanged
 	}
-	if err := s.e.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
+	if err := s.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
 		return err
 	}
-	s.e.publishRoutes()
-	err := s.e.feed.WaitReceived(ctx, node)
+	s.cfg.Ranges.PublishRoutes()
+	err := s.cfg.Feed.WaitReceived(ctx, node)
 	if errors.Is(err, feed.ErrNotFed) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package replica
+package scrub
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// scrubGrid is the largest part, in tokens: 1/1024 of all. A node that restarts often completes
+	// gridSize is the largest part, in tokens: 1/1024 of all. A node that restarts often completes
 	// at least one part each time.
-	scrubGrid = 1 << 22
-	// scrubCatchUp is how many times faster a late round runs.
-	scrubCatchUp = 4
-	// scrubMinFraction: a part takes at most 1/scrubMinFraction of the interval.
-	scrubMinFraction = 256
-	// scrubRetryFraction: a failed part is tried again after 1/scrubRetryFraction of the interval.
-	scrubRetryFraction = 8
-	// scrubQueueEvery is the interval at which the queue is rebuilt between two parts.
-	scrubQueueEvery = 10 * time.Second
+	gridSize = 1 << 22
+	// catchUp is how many times faster a late round runs.
+	catchUp = 4
+	// minFraction: a part takes at most 1/minFraction of the interval.
+	minFraction = 256
+	// retryFraction: a failed part is tried again after 1/retryFraction of the interval.
+	retryFraction = 8
+	// queueEvery is the interval at which the queue is rebuilt between two parts.
+	queueEvery = 10 * time.Second
 	// saveProgressEvery is how long progress is collected before it is saved in the table;
 	// saveProgressTimeout bounds the saving.
 	saveProgressEvery   = 15 * time.Second
@@ -33,10 +33,10 @@ const (
 	maxClockDrift = time.Minute
 )
 
-// A scrubSchedule decides which part is compared when. The part with the oldest last comparison, on
+// A schedule decides which part is compared when. The part with the oldest last comparison, on
 // whichever node, comes first. Parts are spread evenly, so that each has its turn once in an
 // interval.
-type scrubSchedule struct {
+type schedule struct {
 	ordered bool // a round was ordered
 	urgent  bool // the round runs as fast as it may
 	// lastStart is when the last part began, perPart the time for each part.
@@ -62,11 +62,11 @@ type gridPart struct {
 	lastTurn time.Time // of the part; zero for never
 }
 
-// cutByGrid cuts a range at the multiples of scrubGrid.
+// cutByGrid cuts a range at the multiples of gridSize.
 func cutByGrid(r ring.Range) (parts []ring.Range) {
 	start := r.Start
 	for left := r.Len(); left > 0; {
-		step := min(scrubGrid-uint64(start)%scrubGrid, left)
+		step := min(gridSize-uint64(start)%gridSize, left)
 		end := start + ring.Token(step)
 		parts = append(parts, ring.Range{Start: start, End: end})
 		start, left = end, left-step
@@ -75,7 +75,7 @@ func cutByGrid(r ring.Range) (parts []ring.Range) {
 }
 
 // known returns the comparisons of the table and the unsaved ones. The caller holds mu.
-func (s *scrubSchedule) known(st *table.State) table.Comparisons {
+func (s *schedule) known(st *table.State) table.Comparisons {
 	if fresh := s.unsaved.All(); len(fresh) > 0 {
 		return st.Comparisons().With(fresh...)
 	}
@@ -92,7 +92,7 @@ func compared(c table.Comparisons, at ring.Range, now time.Time) time.Time {
 }
 
 // buildQueue sorts the parts of rows by their last turn.
-func (s *scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Duration, now time.Time) {
+func (s *Scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Duration, now time.Time) {
 	known := s.known(st)
 	s.queue, s.queueState, s.queuedAt = nil, st, now
 	seen := make(map[ring.Range]time.Time)
@@ -102,7 +102,7 @@ func (s *scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Dur
 			if !s.urgent {
 				p.lastTurn = compared(known, at, now)
 			}
-			if tried, ok := s.triedAt[at]; ok && (!tried.Before(s.stats.Began) || !s.urgent && now.Sub(tried) < interval/scrubRetryFraction) {
+			if tried, ok := s.triedAt[at]; ok && (!tried.Before(s.stats.Began) || !s.urgent && now.Sub(tried) < interval/retryFraction) {
 				seen[at] = tried
 				if tried.After(p.lastTurn) {
 					p.lastTurn = tried
@@ -121,14 +121,14 @@ func (s *scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Dur
 	s.perPart = interval / time.Duration(max(len(s.queue), 1))
 	if len(s.queue) > 0 {
 		if last := s.queue[0].lastTurn; !last.IsZero() && now.Sub(last) > interval+interval/16 {
-			s.perPart /= scrubCatchUp
+			s.perPart /= catchUp
 		}
 	}
 }
 
 // next returns the part whose turn it is, or the time until the next look. rows returns the rows
 // that this node serves.
-func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Duration, now time.Time) (p gridPart, wait time.Duration) {
+func (s *Scrub) next(st *table.State, rows func() []ring.Range, interval time.Duration, now time.Time) (p gridPart, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.stats
@@ -139,13 +139,13 @@ func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Du
 		clear(s.triedAt)
 	case !s.urgent && interval <= 0:
 		f.Running, s.queueState = false, nil
-		return gridPart{}, scrubPollInterval
+		return gridPart{}, idleInterval
 	case !s.urgent && f.Began.IsZero():
 		// A restarted node continues a round that it may have been in.
 		f.Began = now.Truncate(interval)
 	}
 	early := !s.urgent && now.Before(s.lastStart.Add(s.perPart))
-	if s.queueState == nil || !early && len(s.queue) == 0 || st != s.queueState && (!early || now.Sub(s.queuedAt) >= scrubQueueEvery) {
+	if s.queueState == nil || !early && len(s.queue) == 0 || st != s.queueState && (!early || now.Sub(s.queuedAt) >= queueEvery) {
 		s.buildQueue(st, rows(), interval, now)
 		if s.remaining == 0 && len(s.queue) > 0 {
 			s.endRound(now)
@@ -157,7 +157,7 @@ func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Du
 		return gridPart{}, due.Sub(now)
 	}
 	if f.Running = len(s.queue) > 0; !f.Running {
-		return gridPart{}, scrubPollInterval
+		return gridPart{}, idleInterval
 	}
 	if s.lastStart = due; now.Sub(due) > s.perPart {
 		s.lastStart = now
@@ -168,7 +168,7 @@ func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Du
 }
 
 // endRound ends a round. The next one begins.
-func (s *scrub) endRound(now time.Time) {
+func (s *Scrub) endRound(now time.Time) {
 	f := &s.stats
 	f.Rounds++
 	f.Running, f.Done, f.Ended = false, f.Total, now
@@ -180,7 +180,7 @@ func (s *scrub) endRound(now time.Time) {
 }
 
 // partDone records that a part had its turn, and whether it was compared.
-func (s *scrub) partDone(p gridPart, was bool, now time.Time) {
+func (s *Scrub) partDone(p gridPart, was bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.triedAt[p.at] = now
@@ -202,7 +202,7 @@ func (s *scrub) partDone(p gridPart, was bool, now time.Time) {
 
 // waitBeforePart returns how long a part has to wait to take its planned time, given its done
 // fraction from 0 to 1.
-func (s *scrub) waitBeforePart(done float64, interval time.Duration, now time.Time) (time.Duration, error) {
+func (s *Scrub) waitBeforePart(done float64, interval time.Duration, now time.Time) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -214,16 +214,16 @@ func (s *scrub) waitBeforePart(done float64, interval time.Duration, now time.Ti
 		return 0, errRoundOff
 	}
 	// A node with few parts now may have many soon.
-	takes := min(s.perPart, interval/scrubMinFraction)
+	takes := min(s.perPart, interval/minFraction)
 	return max(0, s.lastStart.Add(time.Duration(done*float64(takes))).Sub(now)), nil
 }
 
 // saveProgress saves comparisons in the table. What cannot be saved now is kept; if this node stops
 // first, it is compared again.
-func (s *scrub) saveProgress(ctx context.Context) {
+func (s *Scrub) saveProgress(ctx context.Context) {
 	s.mu.Lock()
 	parts := s.unsaved.All()
-	due := len(parts) > 0 && (len(parts) >= maxPartsPerEntry || s.e.resigning.Load() || time.Since(s.unsavedSince) >= saveProgressEvery)
+	due := len(parts) > 0 && (len(parts) >= maxPartsPerEntry || s.cfg.Ranges.Resigning() || time.Since(s.unsavedSince) >= saveProgressEvery)
 	if due {
 		s.unsavedSince = time.Now()
 	}
@@ -234,8 +234,8 @@ func (s *scrub) saveProgress(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, saveProgressTimeout)
 	defer cancel()
 	for some := range slices.Chunk(parts, maxPartsPerEntry) {
-		if err := s.e.cfg.Table.Apply(within, &table.Compared{Parts: some}); err != nil {
-			s.e.cfg.Logger.Debug("storing the progress of the comparison failed", "err", err)
+		if err := s.cfg.Table.Apply(within, &table.Compared{Parts: some}); err != nil {
+			s.cfg.Logger.Debug("storing the progress of the comparison failed", "err", err)
 			return
 		}
 	}
