@@ -20,7 +20,7 @@ type trade struct {
 }
 
 // augment lets one member that lacks a bucket have one, from one that has too many
-// or from a bucket that lacks a copy. It returns false when nobody lacks any.
+// or from a bucket that lacks a copy. It returns false when no member lacks any.
 //
 // This is a step of the successive shortest path algorithm for flows of least cost
 // (Busacker and Gowen; Jewell; Iri).

@@ -20,7 +20,7 @@ type bucket struct {
 	primary int32   // the one of them that is to serve
 }
 
-// balance works out which copies move and who serves what. It is made for one
+// balance works out which copies move and which member serves what. It is made for one
 // decision and used by one goroutine.
 type balance struct {
 	members []ring.Member

@@ -13,7 +13,7 @@ import (
 // so a flow that moves no copy twice is the cheapest of its amount. The first two
 // steps make such a flow as large as they can, and almost always it is complete;
 // augment adds what is missing at the least cost, and improve looks whether another
-// choice of who has the floor and who the ceiling would be cheaper.
+// choice of members with the floor and with the ceiling would be cheaper.
 func (b *balance) moveCopies() {
 	b.dropExcess()
 	t := newTakers(b)
@@ -129,7 +129,7 @@ func (b *balance) unloadFull(t *takers) {
 	}
 }
 
-// bucketsByMember lists who holds what, in the mixed order.
+// bucketsByMember lists the buckets of each member, in the mixed order.
 func (b *balance) bucketsByMember() [][]int32 {
 	holds := make([][]int32, len(b.members))
 	for m := range holds {

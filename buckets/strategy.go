@@ -100,7 +100,7 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 }
 
 // present is the buckets of a placement with the members' copies of them, or those
-// of a new cluster, of which nobody has a copy.
+// of a new cluster, of which no member has a copy.
 func (s *Strategy) present(p *ring.Placement, members []ring.Member) ([]bucket, error) {
 	if p == nil {
 		all := make([]bucket, 0, s.cfg.Mask+1)

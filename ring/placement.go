@@ -198,7 +198,7 @@ func (p *Placement) Index(t Token) int {
 	return lo
 }
 
-// Lookup returns the row that a token lies in. It is shared: nobody may change it.
+// Lookup returns the row that a token lies in. It is shared and must not be changed.
 // Lookup allocates nothing.
 func (p *Placement) Lookup(t Token) *Row { return &p.rows[p.Index(t)] }
 

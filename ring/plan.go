@@ -29,7 +29,7 @@ type Handoff struct {
 // A Piece is one range of a handoff. Neighbours of one kind are one piece.
 type Piece struct {
 	Range Range
-	// Primary tells that the receiver is to serve the range, and not only to keep a
+	// Primary reports that the receiver is to serve the range, and not only to keep a
 	// backup of it.
 	Primary bool
 	// Release is the node that gives up its copy once the receiver has one; empty if

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Strategy says where keys lie and who should own which ranges. It is pure: the
+// A Strategy says where keys lie and which nodes should own which ranges. It is pure: the
 // same input has the same answer on every node, whatever the order of the members.
 // It may be used from any goroutine.
 type Strategy interface {
@@ -29,7 +29,7 @@ type Input struct {
 	// Present is the placement as it is, nil if there is none yet. Nodes in it that
 	// are not members any more are treated as gone.
 	Present *Placement
-	// Load tells what lies in a range; nil if nobody knows.
+	// Load returns what lies in a range; nil if unknown.
 	Load func(Range) Load
 }
 

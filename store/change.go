@@ -34,7 +34,7 @@ type changeNotices struct {
 	touched [][]byte
 }
 
-// SetAuthor says whose changes the unit's are, from now on; 0: nobody's in particular.
+// SetAuthor says whose changes the unit's are, from now on; 0: of no particular author.
 func (cn *changeNotices) SetAuthor(author int64) { cn.author = author }
 
 // notifyChanged tells of what has been applied.

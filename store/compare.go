@@ -93,10 +93,10 @@ func (dg *digests) Watch(ranges ...ring.Range) *Watch {
 }
 
 // Changes returns how many there were in each of the ranges, since Watch: all that can be
-// seen are counted, and all that are counted can be seen and were handed to whoever holds
+// seen are counted, and all that are counted can be seen and were handed to the tap that holds
 // the ranges.
 func (w *Watch) Changes() []uint64 {
-	// Whoever commits makes changes visible, and hands them over, while commits is held for
+	// A commit makes changes visible, and hands them over, while commits is held for
 	// reading.
 	w.s.commits.Lock()
 	defer w.s.commits.Unlock()

@@ -41,7 +41,7 @@ type valueBuilder struct {
 }
 
 // buildValue writes the entries of a value, those that fill sets, under a generation of
-// their own. Whoever calls puts the header that names it.
+// their own. The caller puts the header that names it.
 func (lv *longValues) buildValue(key []byte, p Place, fill func(*valueBuilder) error) (gen uint64, err error) {
 	if gen, err = lv.u.s.newGeneration(); err != nil {
 		return 0, err

@@ -77,7 +77,7 @@ func (dc *discarder) checkInterval(ctx context.Context, st layout.Interval, kind
 
 // DiscardRanges removes all that the store holds of some ranges without reading it, and
 // cuts it out of the tables: whatever the disk has damaged there is gone. It is for
-// ranges of which there are copies elsewhere, that nobody writes in meanwhile and that
+// ranges of which there are copies elsewhere, that are not written to meanwhile and that
 // are not tapped: ErrOverlap. It works where writes are refused because of damage, too,
 // and ends that. Writes to the whole store wait while it cuts, for a few ms or as long
 // as it takes to write tables.
@@ -101,7 +101,7 @@ func (dc *discarder) DiscardRanges(rs ...ring.Range) error {
 }
 
 func (dc *discarder) discard(sts []layout.Interval) error {
-	if err := dc.s.flushTables(); err != nil { // most, before anybody has to wait
+	if err := dc.s.flushTables(); err != nil { // most, before any unit has to wait
 		return err
 	}
 	marks := dc.s.cache.SweepAhead(layout.ContainsFunc(sts))

@@ -16,7 +16,7 @@ import (
 type Elements struct {
 	u      *Unit
 	iter   *pebble.Iterator
-	own    bool // iter is nobody else's
+	own    bool // iter belongs to this walk alone
 	prefix int  // bytes before the sub key
 	lower  []byte
 	upper  []byte

@@ -54,12 +54,12 @@ type EventSink func(events []byte, done func()) (waits bool)
 type commitEvents struct {
 	of      *events
 	text    []byte
-	waiter  Waiter // nil: nobody waits
+	waiter  Waiter // nil: nothing waits
 	settled bool
 	err     error
 }
 
-// SetEventSink names who is told of events; without one nothing is noted. It is called
+// SetEventSink sets the sink of events; without one nothing is noted. It is called
 // before the store is used.
 func (s *Store) SetEventSink(sink EventSink) {
 	s.events.mu.Lock()
@@ -79,9 +79,9 @@ type eventNotes struct {
 }
 
 // Note notes an event of a key that belongs to what the unit has done so far. If the unit's
-// commit fails there was none. Where nobody wants to know it costs nothing.
+// commit fails there was none. Without a sink for its class it costs nothing.
 //
-// Whoever watches a key (see Version) takes an event for a change, but for a miss: a write that
+// A watch of a key (see Version) takes an event for a change, but for a miss: a write that
 // leaves all as it was is one in Redis.
 func (en *eventNotes) Note(c EventClass, name string, key []byte) {
 	if c != EventMiss {

@@ -111,7 +111,7 @@ func checkVacant(cfg *Config) error {
 	return nil
 }
 
-// lockDir keeps everybody else from the directory until the lock is closed.
+// lockDir keeps other processes from the directory until the lock is closed.
 func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
 	path := fs.PathJoin(dir, "LOCK")
 	lock, err := fs.Lock(path)

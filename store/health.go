@@ -243,7 +243,7 @@ func (s *Store) recoverWrites() error {
 		if err := s.flushTables(); err != nil {
 			return err
 		}
-		// Nobody is told to go on before the new log has taken something.
+		// No waiter goes on before the new log has taken something.
 		if err := s.db.Set(probeKey, nil, pebble.Sync); err != nil {
 			return fmt.Errorf("write to the new log: %w", err)
 		}
@@ -368,7 +368,7 @@ func (h *health) tablesFailed(err error) {
 	if h.files.TablesFailed() == maxFlushFailures {
 		select {
 		case h.openFailed <- err:
-		default: // only while the store is being opened does anybody listen
+		default: // it is read only while the store is being opened
 		}
 	}
 	if pebble.IsCorruptionError(err) {
@@ -379,7 +379,7 @@ func (h *health) tablesFailed(err error) {
 }
 
 // noteDamage notes that damage keeps tables from being merged. Until they are too many
-// nothing is lost by going on: so whoever can get rid of the damage has some time for it.
+// nothing is lost by going on, so there is some time to remove the damage.
 func (h *health) noteDamage(err error) {
 	h.reasonsMu.Lock()
 	defer h.reasonsMu.Unlock()

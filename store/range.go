@@ -107,7 +107,7 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of d.told, or must not be there.
 func (rd *rangeDropper) drop(sts []layout.Interval, d dropOptions, w Waiter) error {
-	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
+	// Most lines go before any unit has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
 	if rd.hasKeys(sts) {
 		d.marks = rd.s.cache.SweepAhead(layout.ContainsFunc(sts))
@@ -168,7 +168,7 @@ type dropOptions struct {
 	may func() error
 }
 
-// dropLatched is drop for those who hold the latches.
+// dropLatched does as drop does; the caller holds the latches.
 func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
 	rd.s.commits.Lock()
 	defer rd.s.commits.Unlock()

@@ -51,7 +51,7 @@ func (s *Store) Stats() Stats {
 }
 
 // engineMetrics returns Pebble's own figures; none once it has stopped, for then
-// somebody holds for ever the lock that they need.
+// the lock that they need is held for ever.
 func (s *Store) engineMetrics() *pebble.Metrics {
 	metrics := make(chan *pebble.Metrics, 1)
 	go func() { metrics <- s.db.Metrics() }()

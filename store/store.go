@@ -47,7 +47,7 @@ type Store struct {
 	cache    *cache.Cache
 	recall   recall.Cache
 	latches  latch.Table
-	// versions are of keys, for those who watch them.
+	// versions count changes of keys that are watched.
 	versions keyversion.Counters
 	counts   counts.Counts
 
@@ -114,7 +114,7 @@ func Open(cfg Config) (*Store, error) {
 func (s *Store) open() (err error) {
 	fs := s.cfg.FS
 	logDir := fs.PathJoin(s.cfg.Dir, "log")
-	// Before anything is created: the directory may be somebody else's.
+	// Before anything is created: the directory may belong to another program.
 	if _, _, err := s.recognizeDir(); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *Store) open() (err error) {
 			}
 		}
 	}()
-	// Once more: whoever had the lock before may have created the store.
+	// Once more: the process that had the lock before may have created the store.
 	id, known, err := s.recognizeDir()
 	if err == nil {
 		id, err = ensureIdentity(&s.cfg, id, known)
@@ -361,7 +361,7 @@ func (s *Store) shutdown() error {
 	}
 	errs = append(errs, s.db.Close())
 	// The last fsync of the log is part of that; a log that failed before has
-	// told those whom it concerned.
+	// told the waiters concerned.
 	errs = append(errs, s.wal.Failed())
 	s.wal.Close()
 	s.blocks.Unref()

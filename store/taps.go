@@ -30,7 +30,7 @@ type Move = tap.Move
 // sink is called for one change of all holding taps at a time, after the change can be
 // seen by other units and before any reply that tells of it may leave, by whoever
 // commits, with the latches of the keys held. It must not block nor call the store,
-// except for Acked: who limits what is under way does so before a unit begins.
+// except for Acked: what is under way is limited before a unit begins.
 func (s *Store) Tap(sink func(Change), ranges ...ring.Range) (*Tap, error) {
 	return s.taps.Hold(sink, ranges...)
 }

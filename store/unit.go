@@ -14,7 +14,7 @@ import (
 )
 
 // A Unit is what the commands of a pipeline work on together: they see one
-// another's changes at once, everybody else sees them after Commit, all or none.
+// another's changes at once, all others see them after Commit, all or none.
 //
 // A unit begins with the keys that it may write or that it must see as of one
 // moment; their latches are held until Commit or Abort. A unit that begins without
@@ -74,7 +74,7 @@ type Unit struct {
 	mayCommit func() error
 	// followTurn is that of Store.followed at Begin.
 	followTurn uint64
-	// syncsItself: whoever has this unit settles its commits, or has it done.
+	// syncsItself: the owner of this unit settles its commits, or has it done.
 	syncsItself bool
 	// headers is how many records of the batch are headers, or follow from them.
 	headers uint32
@@ -160,7 +160,7 @@ func SameLatch(a, b Place) bool { return latch.Same(a, b) }
 // HasLatch reports whether the unit has the latch of a place.
 func (hl *heldLatches) HasLatch(p Place) bool { return hl.holds(p) }
 
-// HasLatchOf is Holds for the key that v was read of: nobody else can change it.
+// HasLatchOf is HasLatch for the key that v was read of: no other unit can change it.
 func (hl *heldLatches) HasLatchOf(v *Value) bool { return hl.holds(v.place) }
 
 // Flushed reports whether a part of the unit's changes has been applied: Abort cannot take
@@ -211,7 +211,7 @@ func (hl *heldLatches) latch(nums []uint16) {
 	}
 	if hl.isLong {
 		nums = latch.Sort(nums)
-		hl.u.s.latches.MarkLong(nums) // first: nobody comes to wait in between
+		hl.u.s.latches.MarkLong(nums) // first: no unit comes to wait in between
 	}
 	hl.latched = hl.u.s.latches.Lock(nums)
 	if hl.excludesReceivers {

@@ -9,7 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
-// A view is all keys as somebody sees them: as they are in Pebble, or as a unit does, which has
+// A view is all keys as one reader sees them: as they are in Pebble, or as a unit does, which has
 // changed some of them.
 type view struct {
 	s   *Store
@@ -17,7 +17,7 @@ type view struct {
 	own *ownChanges
 }
 
-// ownChanges are the changes of a unit's headers, for who looks at all keys.
+// ownChanges are the changes of a unit's headers, for readers of all keys.
 type ownChanges struct {
 	made   uint64      // Unit.headChanges, for which they are right
 	sorted []ownChange // in Pebble's order

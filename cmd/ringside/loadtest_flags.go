@@ -46,7 +46,7 @@ type loading struct {
 	assertion report.Assertion
 }
 
-// Settings of a load test that nobody has configured.
+// Default settings of a load test.
 const (
 	usualStrategies = "buckets,ketama,vnode"
 	usualMix        = "80 get; 20 set"

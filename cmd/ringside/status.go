@@ -15,7 +15,7 @@ import (
 )
 
 const statusLong = `Show the cluster at a glance, as any one of its nodes sees it: the nodes with their
-load, what is being moved and how far that is, and who has what.
+load, what is being moved and how far that is, and which node has what.
 
   P, S       ranges that the node serves, and of which it keeps a copy
   share %    the part of all places for keys that it serves

@@ -38,7 +38,7 @@ const (
 	termClearBelow = "\x1b[J"
 )
 
-// run returns nil once the context ends, since somebody ends it on purpose, and an
+// run returns nil once the context ends, since that is on purpose, and an
 // error if what it shows cannot be written.
 func (w *watcher) run(ctx context.Context) error {
 	height := 0

@@ -67,7 +67,7 @@ func (h Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	l, ok := h.net.streams[to], h.net.joined(h.ip, to.Addr())
 	h.net.mu.Unlock()
 	if !ok {
-		<-ctx.Done() // nobody says no
+		<-ctx.Done() // no refusal comes
 		return nil, ctx.Err()
 	}
 	if l == nil {

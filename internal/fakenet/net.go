@@ -91,7 +91,7 @@ func (n *Net) Heal() {
 	n.change()
 }
 
-// change wakes all who wait, and looks at the streams that are cut now. A stream needs
+// change wakes all waiters, and looks at the streams that are cut now. A stream needs
 // both ways: acknowledgements take the other one. The caller holds mu.
 func (n *Net) change() {
 	close(n.changed)

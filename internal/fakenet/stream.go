@@ -24,7 +24,7 @@ type stream struct {
 	size    int
 	last    time.Time // when the latest piece arrives
 	ended   bool      // nothing more is written
-	deaf    bool      // nobody reads any more
+	deaf    bool      // nothing is read any more
 	broken  bool
 	// Deadlines of the reader and the writer.
 	readBy, writeBy time.Time

@@ -89,7 +89,7 @@ func (r Reason) first() string {
 }
 
 // pending are the accepted connections in their handshake, oldest first. When there
-// is no room, the oldest has to go: who floods the port then has to be faster than
+// is no room, the oldest has to go: a peer that floods the port then has to be faster than
 // honest nodes shake hands, not merely as patient as the time-out.
 type pending struct {
 	slots chan struct{}

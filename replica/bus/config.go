@@ -16,7 +16,7 @@ const (
 	maxKey  = 4 << 10 // bytes
 )
 
-// Config says who this node is and where it listens.
+// Config is the identity of this node and the address at which it listens.
 type Config struct {
 	// ID is the node's name, unique in the cluster; Incarnation counts its starts.
 	ID          string
@@ -43,8 +43,8 @@ type Config struct {
 	Network Network
 	// HandshakeTimeout is how long a handshake may take; default 5 s.
 	HandshakeTimeout time.Duration
-	// Met is told of each peer that has shaken hands, whoever dialled, before the connection
-	// is used. It may be called from any goroutine, and must not block. Nil is nobody.
+	// Met is called for each peer that has shaken hands, on either side, before the connection
+	// is used. It may be called from any goroutine, and must not block. It may be nil.
 	Met func(Peer)
 	// MaxHandshakes is how many accepted connections may be in their handshake at
 	// a time; default 128. One more closes the oldest.

@@ -1,7 +1,7 @@
 // Package bus is the one TCP port between nodes. It owns the listening socket, the
 // handshake in which two nodes prove that they belong together, and the sealing of
 // what they send afterwards when the cluster has a key. It does not own what is
-// said on a connection: each has a [Purpose], and whoever serves that purpose
+// said on a connection: each has a [Purpose], and the handler of that purpose
 // speaks a protocol of its own.
 //
 // Nodes of different builds meet: each hello names the versions that its node speaks, and both
@@ -17,7 +17,7 @@
 // the welcome travels in sealed records whose keys hang on the cluster key, on a
 // nonce of each side, and on a Diffie-Hellman exchange, so that a key that leaks
 // later does not open what was recorded before. The dialler proves first, since
-// anyone can dial. All nodes share one key: whoever has it may claim any id. A
+// anyone can dial. All nodes share one key: a peer with the key may claim any id. A
 // connection cut short between two records looks like one that ended; protocols on
 // the bus say themselves where their messages end.
 //

@@ -85,7 +85,7 @@ type RefusedError struct {
 	// Text explains every reason. If ByPeer, the peer wrote it; it is then
 	// cut to a few hundred printable characters.
 	Text string
-	// ByPeer tells who refused: the peer, or this node.
+	// ByPeer reports that the peer refused, not this node.
 	ByPeer bool
 }
 

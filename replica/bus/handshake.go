@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// Peer is who stands at the other end, as it said in its hello. With a cluster key
+// Peer is the node at the other end, as its hello names it. With a cluster key
 // it has proved that it knows the key.
 type Peer struct {
 	ID string

@@ -228,7 +228,7 @@ func compare(mine, theirs *hello) (Reason, string) {
 		differ(reasonSameID, "both sides are node %q: it dialled itself, or another one has its id", mine.id)
 	}
 	if mine.nonce == theirs.nonce {
-		// Nobody draws the same 32 bytes: this is an echo.
+		// No other node draws the same 32 bytes: this is an echo.
 		differ(reasonSameID, "the peer sends back what it is sent")
 	}
 	return reason, strings.Join(texts, "; ")

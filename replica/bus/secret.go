@@ -9,7 +9,7 @@ import (
 	"hash"
 )
 
-// A secret is what two sides share who have the cluster key and have seen the same
+// A secret is shared by two sides that have the cluster key and have seen the same
 // hellos. Its derivation follows RFC 5869 (HKDF), with the cluster key and the
 // outcome of X25519 (RFC 7748) as the secret and the hellos as the salt.
 type secret struct {

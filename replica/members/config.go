@@ -26,7 +26,7 @@ type Resolver interface {
 	LookupHost(ctx context.Context, host string) ([]string, error)
 }
 
-// Config says who a node is and how it finds the others.
+// Config is the identity of a node and how it finds the others.
 type Config struct {
 	// ID is the node's name, without / and #.
 	ID string

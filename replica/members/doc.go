@@ -1,5 +1,5 @@
 // Package members tells which nodes of the cluster are there, where they listen and
-// who seems alive, by Serf's gossip. It only hints: who owns what is decided by
+// which nodes seem alive, by Serf's gossip. That is a hint: which node owns what is decided by
 // Raft (replica/table), and a node that is failed here may well be alive.
 //
 // Read [Config] and [Node] first, then [Members].
@@ -10,7 +10,7 @@
 // peers that a restarted node begins with, and the refusal of strangers: nodes of
 // another cluster name, strategy, hash or key, or of a cluster of the same name that
 // was founded apart (its generation is another). It owns no membership in the sense
-// of the placement: a node that nobody has seen for a day is forgotten here and
+// of the placement: a node that no other has seen for a day is forgotten here and
 // still a member there.
 //
 // # Identity
@@ -22,7 +22,7 @@
 // missed, where Serf by itself would refuse a known name at a new address until its
 // old holder is dead. And if two live nodes have one id, both are seen, and the
 // older is told by [Members.Fatal]. Of two with the same incarnation too (a copied
-// directory), one is chosen by the random number, the same one by everybody.
+// directory), every node chooses the same one, by the random number.
 //
 // # How long a failure takes to be seen
 //
@@ -30,7 +30,7 @@
 // a dead node is probed by one or another within about two seconds; the probe counts
 // as failed after 1 s, and a suspect becomes failed after 4 s without a sign of life:
 // 5 to 7 s from death to [Failed] in clusters of up to ten nodes. From four nodes
-// on two others have to confirm the suspicion, and the 4 s are 24 s if nobody does.
+// on two others have to confirm the suspicion, and the 4 s are 24 s if none does.
 // Above ten nodes they grow with the logarithm of the number of nodes: 8 s for a
 // hundred. Serf does not show the state between, suspect, so there is none here.
 //
@@ -46,6 +46,6 @@
 // Serf sends its events while it holds its locks, so nothing here that reads them
 // may wait: one goroutine takes them off and leaves a note, another one reads the
 // members and tells the watchers by channels that hold one note each (events.go).
-// An event carries no state in this package; whoever is told reads all of it. So
+// An event carries no state in this package; its receiver reads all of it. So
 // none is lost, however slow a watcher is.
 package members

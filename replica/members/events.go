@@ -10,7 +10,7 @@ import (
 )
 
 // eventRoom is more than Serf can still have on its way, 1024 and the one in its hand,
-// when it is shut down and nobody takes events off any more: the goroutine that
+// when it is shut down and events are not read any more: the goroutine that
 // sends them would never end if it found no room.
 const eventRoom = 2048
 

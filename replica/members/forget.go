@@ -44,7 +44,7 @@ func (m *Members) Forget(id string) error {
 // forgetEvent is Serf's user event that names a forgotten life. Serf's own word for it is
 // not enough: it spreads once, so that nodes that are cut off then never hear it; and
 // a node that hears before it, from another node's state, that the life has left, takes
-// it for old. Events are repeated to whoever missed them.
+// it for old. Events are repeated to nodes that missed them.
 const forgetEvent = "forget"
 
 // isOver reports that a life has failed or left, as far as this node knows.

@@ -183,7 +183,7 @@ func (m *Members) joinVia(addr netip.AddrPort) error {
 	return err
 }
 
-// refuse tells of a stranger, whoever noticed it. Serf may call it with its locks held.
+// refuse reports a stranger. Serf may call it with its locks held.
 func (m *Members) refuse(err error) {
 	m.refusal.Store(&err)
 	m.metrics.refused.Inc(1)

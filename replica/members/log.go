@@ -32,7 +32,7 @@ const (
 // several goroutines, and after Close.
 type gossipLog struct {
 	logger *slog.Logger
-	// refused is told of strangers with another key, of whom memberlist tells only
+	// refused is called for strangers with another key, which memberlist reports only
 	// its log. It must not wait.
 	refused func(err error)
 	limit   limiter

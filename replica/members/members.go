@@ -59,7 +59,7 @@ type Members struct {
 }
 
 // Open begins to gossip and to look for peers, which goes on in the background: it
-// waits for nobody. The caller closes what it returns.
+// waits for no other node. The caller closes what it returns.
 func Open(cfg Config) (*Members, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -305,7 +305,7 @@ func (m *Members) broadcastLeave(keepPeers bool) {
 	m.leaveErr = err
 }
 
-// Close ends the gossip without a word to the others, who will see this node fail
+// Close ends the gossip without a word to the others, which will see this node fail
 // unless it has left. It waits for a Leave under way and for the goroutines; only a
 // probe that memberlist is just making ends after it, within eight probe intervals.
 // Its error is that of the first call.

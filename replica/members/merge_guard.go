@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/serf/serf"
 )
 
-// A mergeGuard decides who is of this cluster. Serf asks it of all members of a peer before
+// A mergeGuard decides which nodes belong to this cluster. Serf asks it of all members of a peer before
 // it joins that peer or lets it join, and of each member that it hears of. Both ends
 // have the same rule, so both refuse. It is asked while Serf holds locks: it may
 // neither wait nor call Serf.
@@ -47,7 +47,7 @@ func (g *mergeGuard) check(peer *serf.Member) error {
 	if err := own.checkCompatible(t); err != nil {
 		return fmt.Errorf("%w: node %s at %s %w", ErrStranger, l.id, where, err)
 	}
-	// Who has failed may be of a cluster that is no more, and does no harm.
+	// A failed member may belong to a cluster that no longer exists, and does no harm.
 	if mine, its := own.generation, t.generation; mine != its && mine != 0 && its != 0 && peer.Status != serf.StatusFailed {
 		return fmt.Errorf("%w: node %s at %s: %w: it is generation %d of cluster %.80q, here it is %d: two clusters of one name are never merged; give one of them another name, or start its nodes with empty directories to join here; so also the nodes that ringside recover has left out",
 			ErrStranger, l.id, where, ErrGeneration, its, t.cluster, mine)
@@ -77,7 +77,7 @@ func (t tags) checkCompatible(peer tags) error {
 	return fmt.Errorf("has %s", strings.Join(differs, "; "))
 }
 
-// keyFaults are memberlist's words for a peer whose key is another or who, alone or
+// keyFaults are memberlist's words for a peer that has another key or that, alone or
 // as the only one not, has none. It has no error values for them.
 var keyFaults = []string{
 	"no installed keys could decrypt the message",

@@ -24,7 +24,7 @@ const (
 
 // peers is the file of the nodes that were there: gossip addresses by id. Serf has a
 // file of its own, which is no use here: it forgets a node that failed, so that the
-// last one of a cluster that loses its power knows nobody, and it would send each
+// last one of a cluster that loses its power knows no other node, and it would send each
 // start of a node to its own earlier start.
 //
 // The file is a hint. It is missing after Leave, and a file that cannot be read

@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxStreams is how many connections of peers are served at a time. Each may make
-	// memberlist hold up to 20 MB before it knows who is there.
+	// memberlist hold up to 20 MB before it knows the peer.
 	maxStreams = 64
 	// maxPacket is the largest there is.
 	maxPacket = 1 << 16

@@ -146,7 +146,7 @@ type CutOver struct {
 	Leave       bool
 	// Admit lets it also be a learner that is to become the primary by a handoff: while
 	// the range is held and the learner has everything, it is in sync without being
-	// asked, and nobody waits for an entry more.
+	// asked, and no caller waits for an entry more.
 	Admit bool
 }
 
@@ -203,7 +203,7 @@ func (o *CutOver) apply(d *draft) error {
 	return nil
 }
 
-// Release takes an in-sync backup out of the set: an old copy that nobody needs, or
+// Release takes an in-sync backup out of the set: an old copy that is not needed, or
 // one that does not keep up. The primary cannot leave so, and the set never becomes
 // empty. The last backup stays while its primary was started again and may have lost
 // something: an earlier start may have asked for this, which had everything.

@@ -75,7 +75,7 @@ func (d *draft) takes(h *Handoff) (*Node, error) {
 }
 
 // refit ends operations that the new pieces of their handoff do not ask for, and
-// tells the others who is released now.
+// tells the others which copy is released now.
 func (d *draft) refit(kept map[uint64]*Handoff) {
 	d.change(
 		func(r *Row) bool {

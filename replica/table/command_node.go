@@ -106,7 +106,7 @@ func (r *Register) apply(d *draft) error {
 }
 
 // undecided reports whether a node that was started leads rows that others hold too, of
-// which nobody has said yet who goes on. What an earlier start had lost there is not
+// for which no successor is decided yet. What an earlier start had lost there is not
 // found again by one that lost nothing more.
 func (d *draft) undecided(n *Node) bool {
 	for row := range d.rows.all() {

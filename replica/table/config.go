@@ -13,7 +13,7 @@ import (
 
 // A StreamLayer is how the Raft groups of the nodes reach each other: a listener, and
 // a way to dial the same of another node at an address that [Config.Address] gave.
-// Both ends have proved who they are before a connection is handed over. A connection that is
+// Both ends have proved their identity before a connection is handed over. A connection that is
 // a [StartConn] brings nothing more once a later start of the node at its other end is known.
 type StreamLayer interface {
 	net.Listener // whose Close also ends Dial, and the connections that were dialed
@@ -60,7 +60,7 @@ type Config struct {
 	// anything was, 50 ms; up to twice that, by chance. What is decided it hears at once,
 	// but that may get lost.
 	CommitTimeout time.Duration
-	// UpkeepInterval is how often the leader looks after who votes, 500 ms.
+	// UpkeepInterval is how often the leader checks the voters, 500 ms.
 	UpkeepInterval time.Duration
 	// ReplaceAfter is how long a voter may be out of reach before another node gets
 	// its vote, 10 s.

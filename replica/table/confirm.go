@@ -146,7 +146,7 @@ func outdated(l *raft.Log) bool {
 // it. It stays true until just before that changes.
 func (t *Table) Alone() bool { return t.alone.Load() }
 
-// updateAlone is called by one goroutine, the one that also changes who votes.
+// updateAlone is called by one goroutine, the one that also changes the voters.
 func (t *Table) updateAlone() {
 	voters, own := 0, false
 	for _, s := range t.servers() {

@@ -1,5 +1,5 @@
 // Package table holds the placement that the cluster has agreed on: which node
-// serves which range, who has copies of it, what is being moved and how far that is.
+// serves which range, which nodes have copies of it, what is being moved and how far that is.
 //
 // It owns the state machine that decides it, the Raft group that runs the state
 // machine on every node, and who of the nodes votes in that group. It does not own

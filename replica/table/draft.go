@@ -101,7 +101,7 @@ func (d *draft) holds(id string) bool {
 }
 
 // confirm lets a primary that was started again, and is alone now, go on under a new
-// epoch: nobody else could. If it has nothing, nobody can.
+// epoch: no other node could. If it has nothing, no node can.
 func (d *draft) confirm(row *Row) {
 	if d.Emptied(row) {
 		return

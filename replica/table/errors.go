@@ -25,7 +25,7 @@ var (
 	ErrNodeState = errors.New("the node's role or state does not allow it")
 	// ErrCopies: the node still has copies.
 	ErrCopies = errors.New("the node still has copies")
-	// ErrLastStore: nobody would be left to hold the data.
+	// ErrLastStore: no node would be left to hold the data.
 	ErrLastStore = errors.New("no other store is left")
 	// ErrTooMany: the table has no room for more nodes or ranges.
 	ErrTooMany = errors.New("too many")

@@ -54,7 +54,7 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 		return []byte{replyDisk}, nil
 	case messageRegistered:
 	case messageCommand:
-		// What cannot be read must not get into the log, where nobody could.
+		// What cannot be read must not get into the log, where no node could read it.
 		if _, err := Decode(message[1:]); err != nil {
 			return reply(outcome{}, refuse(ErrInvalid, "%v", err)), nil
 		}

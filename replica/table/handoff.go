@@ -30,7 +30,7 @@ func (p Phase) String() string {
 
 // A Handoff is what one node, as the primary, has to do about another's copies, as it is
 // stored: to make them, to make their holder the primary, or, where a piece releases the
-// node that it goes to, to end them. Nobody may change one.
+// node that it goes to, to end them. It must not be changed.
 type Handoff struct {
 	ID       uint64
 	From, To string

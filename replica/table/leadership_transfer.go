@@ -23,7 +23,7 @@ const transferAgainAfter = time.Minute
 // for as long as that is taken, also when the replication ends meanwhile: the transfer of
 // the leadership then never ends, and this node refuses every entry whenever it leads,
 // until its process ends (hashicorp/raft, issue 696). Word of an earlier transfer is gone
-// once the replication has looked, so nobody is asked twice before it surely has. A
+// once the replication has looked, so no server is asked twice before it surely has. A
 // replication that has ended is of a server that the library does not ask, or of an
 // earlier leadership.
 type transferTargets struct {

@@ -54,7 +54,7 @@ func (s NodeState) String() string {
 	return [...]string{"joining", "member", "leaving", "gone"}[s&3]
 }
 
-// A Node is one that has registered. Nobody may change its pins.
+// A Node is a registered node. Its pins must not be changed.
 type Node struct {
 	ID string
 	// Incarnation numbers its starts; each is above all before it.

@@ -10,7 +10,7 @@ import (
 //
 // Versions before the name was stored in the directory could register one directory
 // under several names: that of the host had changed, or another one was asked for. The
-// data belong to the name with most ranges that nobody else holds, then to the one with
+// data belong to the name with most ranges that no other node holds, then to the one with
 // most ranges, then to the one that was registered last. also tells of further names that
 // belong to the directory; it may be nil.
 func (r *Remains) Owner(also func(name string) bool) string {

@@ -16,7 +16,7 @@ import (
 // checkPages reads a file of bbolt and returns an error if its pages contradict each
 // other. bbolt has checksums for its two roots alone: where any other page is damaged it
 // panics, in goroutines of its own too, runs in circles, or later overwrites pages that
-// are in use. Nobody may write to the file meanwhile. An empty file is right.
+// are in use. The file must not be written to meanwhile. An empty file is right.
 //
 // A page is a head (number 8 B | kind 2 B | count 2 B | further pages of it 4 B) and its
 // elements; the file's format 2, in the byte order of the machine.

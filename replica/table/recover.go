@@ -20,7 +20,7 @@ type Remains struct {
 	// one that is later by them has everything that the other one knows to be decided.
 	Term, Index uint64
 	// State is the table with every entry that is there. Whether the last ones were
-	// decided before the majority was lost, nobody can tell any more; they are taken as
+	// decided before the majority was lost is unknown; they are taken as
 	// if they were, which loses no data: a copy that is not yet in a set is no worse
 	// than one that is, and one that is put out is no better.
 	State *State
@@ -121,14 +121,14 @@ type Recovered struct {
 	// at one that had a copy. Lost have no copy at any of the nodes that are left.
 	Ranges, Promoted, Lost int
 	// Gone are the nodes that are left out, and Missed those of them that stay in the
-	// table since nobody else has ranges of theirs.
+	// table since no other node has ranges of theirs.
 	Gone, Missed []string
 }
 
 // Recover makes a table, at an index above all others, of the nodes that are left. Each
 // range goes on, under a new epoch, at one of them that has everything acknowledged of it:
 // the one that served it, else the first in the order of succession. The others get their
-// copies anew, by digests, for nobody can tell how far each had come.
+// copies anew, by digests, since it is unknown how far each had come.
 func (s *State) Recover(index, generation uint64, left []string) *Recovered {
 	d := s.draft(index)
 	r := &Recovered{State: d.State}

@@ -6,7 +6,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A Row is one range of the table. Rows are shared: nobody may change one.
+// A Row is one range of the table. Rows are shared and must not be changed.
 type Row struct {
 	ring.Row
 	// Lineage tells data of the range from data of its own past: it changes only
@@ -26,9 +26,9 @@ type Row struct {
 // An Op is what a handoff does to one row.
 type Op struct {
 	Handoff uint64 // its id; 0 if nothing is in progress
-	To      string // who receives the range
+	To      string // the node that receives the range
 	Primary bool   // whether it is to serve it
-	Release string // who gives up its copy afterwards; empty for nobody
+	Release string // the node that gives up its copy afterwards; empty: none
 	Phase   Phase  // Copying, InSync or Serving
 }
 

@@ -15,7 +15,7 @@ import (
 // the third has that entry but not the second, would never have a leader again: the second
 // refuses the third, which is no voter to it, and the third the second, whose log is older.
 //
-// In Raft a server votes for whoever asks with a log at least as new as its own, whatever
+// In Raft a server votes for a candidate with a log at least as new as its own, whatever
 // its own configuration says (Ongaro and Ousterhout, "In Search of an Understandable
 // Consensus Algorithm", section 6), and that a configuration is decided by a majority makes
 // that safe. So a candidate whose log is newer is shown to the library as a voter. Who was

@@ -24,7 +24,7 @@ import (
 // The process need not end for any of that. It ends when its disk has not answered for
 // EndTimeout while that of another voter works. Until then gossip says that the node is
 // there, so its ranges get no other copies, and a restart on another disk waits for it. Where
-// no other voter can go on, ending this one takes a copy away and helps nobody.
+// no other voter can go on, ending this one only takes a copy away.
 
 // diskCheckFile is the name in Config.Dir under which checkDisk writes.
 const diskCheckFile = "disk-check"

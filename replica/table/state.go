@@ -9,7 +9,7 @@ import (
 )
 
 // A State is the table at one moment. It never changes and may be read from any
-// goroutine; whatever it hands out is shared, and nobody may change that either. The
+// goroutine; whatever it hands out is shared, and must not be changed either. The
 // zero State is the one before a cluster is founded. States share what they have in
 // common, so that a change costs in proportion to what it touches.
 type State struct {
@@ -64,7 +64,7 @@ func (s *State) Emptied(row *Row) bool {
 	return ok && row.Incarnation < s.nodes[at].Anew
 }
 
-// Lost reports whether nobody has anything of a row any more, whoever comes back: its only
+// Lost reports whether no node has anything of a row any more, whichever comes back: its only
 // member has a new directory. It stays so until it is made anew by [Recreate].
 func (s *State) Lost(row *Row) bool { return len(row.Backups) == 0 && s.Emptied(row) }
 

@@ -30,7 +30,7 @@ type Table struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	// sending ends later, when the library is told to: until then it has to reach the
-	// others, since whoever still waits for it gets an answer only by that.
+	// others, since callers that still wait for it get an answer only by that.
 	sending     context.Context
 	stopSending context.CancelFunc
 	// running are the table's own goroutines and the calls to it. closing guards it:
@@ -146,7 +146,7 @@ func (t *Table) Leader() (id string, isSelf bool) {
 
 // Changes returns a channel that has something to receive once the state, the fault
 // or the leader has changed since it was last received from. cancel must be called
-// once, when nobody listens any more.
+// once, when there is no listener any more.
 func (t *Table) Changes() (changed <-chan struct{}, cancel func()) { return t.listeners.add() }
 
 // Wait waits until this node's state shows what was applied at an index.
@@ -233,7 +233,7 @@ func (t *Table) Close() error {
 	return nil
 }
 
-// listeners are those who want to know of changes.
+// listeners are told of changes.
 type listeners struct {
 	mu    sync.Mutex
 	chans map[chan struct{}]bool

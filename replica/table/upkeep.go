@@ -9,7 +9,7 @@ import (
 )
 
 // caughtUpWithin is how many entries a server may be behind and still count as having
-// caught up: under load nobody is ever at the very end.
+// caught up: under load no server is ever at the very end.
 const caughtUpWithin = 64
 
 // changeTimeout bounds the wait for one change of the configuration to be accepted.

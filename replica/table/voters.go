@@ -93,7 +93,7 @@ type voterPlan struct {
 	voting   []raft.Server // stores with a vote that keep it, as far as they are needed
 	retiring []raft.Server // voters that leave, or are proxies now
 	spare    []raft.Server // stores that could have a vote
-	expelled []raft.Server // who is no node any more, or has another directory now
+	expelled []raft.Server // servers that are no nodes any more, or have another directory now
 
 	// answers are the voters, as they are after the changes so far, and whether they
 	// are likely to answer.
@@ -186,7 +186,7 @@ func (v *voterPlan) retire(server raft.Server) {
 // nodes that leave once others can take their place.
 func (v *voterPlan) shrink() {
 	if len(v.voting) > v.want() {
-		// Who is kept: the leader, then who is alive, then the lower id.
+		// Kept are the leader, then live nodes, then those with lower ids.
 		order := slices.SortedFunc(slices.Values(v.voting), func(a, b raft.Server) int {
 			return cmp.Or(rank(v, a)-rank(v, b), cmp.Compare(a.Address, b.Address))
 		})

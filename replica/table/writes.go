@@ -181,7 +181,7 @@ func (s *watchedStable) SetUint64(key []byte, value uint64) error {
 		case <-time.After(storeTermAgain):
 		case <-s.writes.ended:
 			// The table is closed. The library goes on with a term that is not stored, but
-			// reaches nobody, and neither votes nor entries are stored behind it.
+			// reaches no other node, and neither votes nor entries are stored behind it.
 			s.writes.abandoned.Store(true)
 			return nil
 		}

@@ -17,7 +17,7 @@ const clockSlack = 10 * time.Millisecond
 // While the machine is suspended, the clock on the wall and CLOCK_BOOTTIME go on and the
 // monotonic clock stands still. So as long as the difference of wall and monotonic is
 // what it was, that of CLOCK_BOOTTIME and monotonic is, too. If it has changed, the
-// machine was suspended or somebody has set the clock: then the kernel is asked.
+// machine was suspended or the clock was set: then the kernel is asked.
 //
 // A machine that its host pauses (for a snapshot, or to move it) does not count that time: on
 // many, CLOCK_BOOTTIME stands still in it, and only the clock on the wall is set ahead when

@@ -320,7 +320,7 @@ func have(n int, noun string) string {
 	return plural(n, noun) + " have"
 }
 
-// burden is what nobody serves while the node is away.
+// burden is what no node serves while this one is away.
 func (n *Node) burden() string {
 	if n.Primaries == 0 {
 		return ""

@@ -111,7 +111,7 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// explain says what an error means for whoever asks.
+// explain says what an error means for the caller.
 func (s *Source) explain(err error) error {
 	var r refusal
 	switch {

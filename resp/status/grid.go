@@ -18,12 +18,12 @@ const (
 	fewBuckets = 16
 )
 
-// A grid is who has which part of the hashes: cell i is that of all hashes that end
+// A grid shows which node has which part of the hashes: cell i is that of all hashes that end
 // in the bits of i.
 type grid struct {
 	cells int
 	rows  []gridRow
-	// orphans are the parts of the cells that nobody serves.
+	// orphans are the parts of the cells that no node serves.
 	orphans []float64
 }
 
@@ -199,7 +199,7 @@ func (g *grid) labelCells(rows []gridRow, label map[string]string) int {
 // nobody is the name of the row of what no node serves.
 const nobody = "nobody"
 
-// orphaned draws the row of what nobody serves, if there is anything.
+// orphaned draws the row of what no node serves, if there is anything.
 func (d *drawing) orphaned(parts []float64, first, label, room int) {
 	if !anything(parts) {
 		return

@@ -7,7 +7,7 @@ import (
 
 // A Lease is how it stands with a node's permission to answer.
 type Lease struct {
-	// Valid tells that the node answers; Alone that it needs no lease, since nothing is
+	// Valid reports that the node answers; Alone that it needs no lease, since nothing is
 	// decided without it.
 	Valid bool `json:"valid"`
 	Alone bool `json:"alone"`
@@ -31,7 +31,7 @@ type Lease struct {
 	// ahead of this node's; ClockOf is empty if that is not known.
 	ClockOf     string  `json:"clock_of,omitempty"`
 	ClockOffset float64 `json:"clock_offset_seconds"`
-	// ClockSkewed tells that the clocks differ by more than half a second for certain:
+	// ClockSkewed reports that the clocks differ by more than half a second for certain:
 	// keys expire by the clock of the node that serves them.
 	ClockSkewed bool `json:"clock_skewed"`
 }

@@ -11,7 +11,7 @@ type Plan struct {
 	Join, Leave []string // as they were named
 	Strategy    Strategy
 	Moves       []PlannedMove // from node to node, by From and To
-	// Promotions are ranges that would only change who serves them, Drops copies that
+	// Promotions are ranges that would only change their primary, Drops copies that
 	// would only be given up.
 	Promotions, Drops int
 	// Nodes are those before and after, by id.
@@ -132,7 +132,7 @@ func (p *Plan) moveColumns(label map[string]string) []column[PlannedMove] {
 	}
 }
 
-// estimate writes a time that nobody has measured.
+// estimate writes a time that was not measured.
 func estimate(s float64) string {
 	if s < 1 {
 		return "<1s"

@@ -84,7 +84,7 @@ type Node struct {
 	// Share is the part of all tokens that it serves, from 0 to 1.
 	Share float64 `json:"share"`
 
-	// Answered tells that what is below is known; Fault says why it is not.
+	// Answered reports that what is below is known; Fault says why it is not.
 	Answered bool   `json:"answered"`
 	Fault    string `json:"fault,omitempty"`
 	// Keys and Bytes are what it serves, estimated.
@@ -132,23 +132,23 @@ type Handoff struct {
 	To     string `json:"to"`
 	Phase  string `json:"phase"`
 	Ranges int    `json:"ranges"` // that are still to change hands
-	// Reported tells that its source has told what is below.
+	// Reported reports that its source has sent what is below.
 	Reported   bool  `json:"reported"`
 	KeysDone   int64 `json:"keys_done"`
 	KeysTotal  int64 `json:"keys_total"` // 0: not known yet
 	BytesDone  int64 `json:"bytes_done"`
 	BytesTotal int64 `json:"bytes_total"`
-	// Rate is in bytes a second, Left in seconds; nil if nobody can tell.
+	// Rate is in bytes a second, Left in seconds; nil if unknown.
 	Rate    float64    `json:"bytes_per_second"`
 	Left    *float64   `json:"seconds_left,omitempty"`
 	Started *time.Time `json:"started,omitempty"`
 	Waits   string     `json:"waits,omitempty"` // for what, if it does not go on
 }
 
-// A Bucket is one bucket and who has it.
+// A Bucket is one bucket and the nodes that have it.
 type Bucket struct {
 	Hashmask string   `json:"hashmask"` // ID/MASK, as HASHMASK has it
-	Primary  string   `json:"primary"`  // empty: nobody serves it
+	Primary  string   `json:"primary"`  // empty: no node serves it
 	Backups  []string `json:"backups,omitempty"`
 	Learners []string `json:"learners,omitempty"`
 }

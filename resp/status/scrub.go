@@ -12,7 +12,7 @@ type Scrub struct {
 	// Interval is in how many seconds the node compares all that it serves; 0: only when
 	// it is told to.
 	Interval float64 `json:"interval_seconds"`
-	// Running tells that a round goes on, which has come by Done of Total ranges since
+	// Running reports that a round is under way, which has done Done of Total ranges since
 	// Began. Rounds have come to their end, the last of them at Ended.
 	Running bool       `json:"running"`
 	Began   *time.Time `json:"began,omitempty"`

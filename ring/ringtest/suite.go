@@ -12,9 +12,9 @@ import (
 // A Suite is a strategy and what it promises beyond what all do.
 type Suite struct {
 	Strategy ring.Strategy
-	// Slots tells that tokens are Redis Cluster slots.
+	// Slots reports that tokens are Redis Cluster slots.
 	Slots bool
-	// Promotes tells that a change may make another survivor the primary of what
+	// Promotes reports that a change may make another survivor the primary of what
 	// both hold, which moves no data.
 	Promotes bool
 	// Reshuffles tells whether a change of members may move data between survivors:

@@ -21,7 +21,7 @@ import (
 //
 // To find and to write a block for each change would take longer than the change. So changes
 // go into a log (log.go), and when that is full into the counts: sorted, those of one block
-// together. Who looks for a rank adds what the log says.
+// together. A search for a rank adds what the log says.
 
 const (
 	kindCount = 'c'

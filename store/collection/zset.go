@@ -10,9 +10,9 @@ import (
 )
 
 // A ZSet is members in the order of their scores and, where these are equal, of their bytes.
-// It is for the commands of one unit, as a [Table] is. Whoever has changed it calls Flush.
+// It is for the commands of one unit, as a [Table] is. Call Flush after changes.
 //
-// To who only reads members and their scores, in no order, it is a Table of type store.ZSet,
+// For reads of members and their scores, in no order, it is a Table of type store.ZSet,
 // whose values [ScoreOf] understands.
 //
 // Small ones are packed in order. Of large ones the header knows

@@ -3,7 +3,7 @@ package processors
 import "runtime"
 
 // here is the system that the process runs on. Go looks for changes of how many processors
-// there are while nobody has limited that.
+// there are without a limit.
 type here struct{}
 
 func (here) threads() int { return runtime.GOMAXPROCS(0) }

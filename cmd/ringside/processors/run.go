@@ -31,7 +31,7 @@ type system interface {
 	lift()
 }
 
-// Run sets GOMAXPROCS, which nobody else may set meanwhile, until the context ends; then it is
+// Run sets GOMAXPROCS, which nothing else may set meanwhile, until the context ends; then it is
 // what it would be without. Where the kernel does not say how long threads wait, it returns at
 // once. It logs changes for debugging.
 func Run(ctx context.Context, log *slog.Logger) { run(ctx, log, here{}) }

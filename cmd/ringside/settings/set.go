@@ -88,7 +88,7 @@ func (s *Set) AddConfig(usage string) {
 	s.Add(configName, Text(&s.path, "FILE"), usage, Files())
 }
 
-// AlsoKnownAs names a setting for those who come from elsewhere: whoever writes
+// AlsoKnownAs names a setting for users of other programs: one who writes
 // the other name is told this one.
 func (s *Set) AlsoKnownAs(other, name string) { s.byAKA[other] = name }
 

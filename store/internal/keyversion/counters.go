@@ -22,7 +22,7 @@ func (v Version) Parts() (a, b uint64) { return v.all, v.stripe }
 // FromParts undoes Parts.
 func FromParts(a, b uint64) Version { return Version{a, b} }
 
-// Counters counts changes of keys, for those who watch them. Until somebody does, it has no
+// Counters counts changes of keys, for watchers. Until there is one, it has no
 // counters, and costs a commit one atomic load.
 //
 // Invariant: who changes keys counts that while it holds their latches, and before it lets
@@ -71,7 +71,7 @@ func (vs *Counters) Note(p layout.Place) {
 	}
 }
 
-// Watched reports whether anybody has asked for a version.
+// Watched reports whether a version was ever asked for.
 func (vs *Counters) Watched() bool { return vs.stripes.Load() != nil }
 
 // Of returns the version of a key at a place, whose latch the caller holds.

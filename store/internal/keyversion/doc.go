@@ -1,3 +1,3 @@
-// Package keyversion counts changes of keys, for those who watch them (WATCH, client tracking). Until
+// Package keyversion counts changes of keys, for watchers (WATCH, client tracking). Until
 // there is a watcher it has no counters.
 package keyversion

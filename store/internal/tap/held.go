@@ -103,7 +103,7 @@ func (h *acks) fail(err error) {
 	}
 }
 
-// take removes those who wait for numbers up to one, and appends them to free.
+// take removes the waiters for numbers up to one, and appends them to free.
 func (h *acks) take(number uint64, free []syncqueue.Waiter) []syncqueue.Waiter {
 	n := 0
 	for n < len(h.waiting) && h.waiting[n].number <= number {
@@ -197,7 +197,7 @@ func (p *Piece) overlaps(r ring.Range) bool {
 	return slices.ContainsFunc(layout.PiecesOf(r), func(st layout.Interval) bool { return st.First <= p.Last && st.Last >= p.First })
 }
 
-// giveUp fails those who have waited since before a time.
+// giveUp fails the waiters that have waited since before a time.
 func (h *acks) giveUp(before time.Time) {
 	var late []syncqueue.Waiter
 	h.mu.Lock()

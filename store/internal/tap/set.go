@@ -33,7 +33,7 @@ func (ts *Set) Find(t ring.Token) *Piece {
 	return nil
 }
 
-// Holder returns who holds the piece.
+// Holder returns the tap that holds the piece.
 func (p *Piece) Holder() Holder {
 	if p.tap == nil {
 		return Holder{}

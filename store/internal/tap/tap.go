@@ -108,7 +108,7 @@ func (t *Tap) Last() uint64 { return t.last.Load() }
 // before fails likewise.
 func (t *Tap) Close(err error) {
 	if err != nil {
-		// First: nobody may see what fails between the end of the tap and its failure.
+		// First: no reader may see what fails between the end of the tap and its failure.
 		t.held.fail(fmt.Errorf("%w: %w", syncqueue.ErrUnknown, err))
 	} else {
 		t.held.release(^uint64(0))

@@ -93,7 +93,7 @@ type FS struct {
 // does not keep up.
 const fsyncPatience = 2 * time.Second
 
-// Config says where the log lies, and who is told of what.
+// Config says where the log lies, and which callbacks it has.
 type Config struct {
 	FS   vfs.FS
 	Dir  string // of the logs; the marks lie beside it
