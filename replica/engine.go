@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/ringside-kv/ringside/replica/feed"
 	"github.com/ringside-kv/ringside/replica/internal/locks"
@@ -18,10 +17,6 @@ import (
 
 // Engine moves ranges as the table says. On the leader it also plans what moves.
 type Engine struct {
-	// registeredAt is when renewLease first saw this start registered, by the clock of its own
-	// lease; 0 before.
-	registeredAt time.Duration
-
 	cfg    Config
 	ctx    context.Context // done once the engine closes
 	cancel context.CancelFunc

@@ -35,7 +35,6 @@ type Unit struct {
 	long  longValues
 	dirty dirtyPieces
 
-	dirty_  []dirtyPiece
 	batch   *pebble.Batch
 	changes []change
 	index   changeIndex // of changes, once there are many
