@@ -99,7 +99,7 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	}
 	st, _ := layout.PieceAt(c.r, c.at)
 	end := st.After(c.r)
-	last := c.s.chunkEnd(st, limit)
+	last, size := c.s.chunkEnd(st, limit)
 	if theirs != nil {
 		// A group is compared whole.
 		if i := theirs.At(c.r, c.at); !theirs.Groups[i].IsDetailed() {
@@ -120,7 +120,7 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	}
 	c.u.begin(c.s.now())
 	c.u.latched = latched
-	ch := chunk{Copy: c, st: st, end: end, limit: limit, out: ops.NewWriter(ops.Copied, limit), now: c.s.deathTime(c.u.now)}
+	ch := chunk{Copy: c, room: int(max(0, min(size, int64(limit)))), st: st, end: end, limit: limit, out: ops.NewWriter(ops.Copied, 0), now: c.s.deathTime(c.u.now)}
 	c.m.SetNow(ch.now)
 	next, gen, err := ch.read(theirs)
 	if err == nil {
@@ -143,17 +143,16 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 // chunkEnd returns the last place of a chunk that begins where the interval does: as
 // many slices as hold about limit bytes, but one at least. The interval is latched
 // before anything in it is read.
-func (s *Store) chunkEnd(st layout.Interval, limit int) Place {
-	sum := int64(0)
+func (s *Store) chunkEnd(st layout.Interval, limit int) (last Place, sum int64) {
 	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 		n := s.counts.Of(uint16(slice))
 		size := n.Bytes + entryOverhead*n.Keys
 		if sum > 0 && sum+size > int64(limit) {
-			return Place(slice)<<48 - 1
+			return Place(slice)<<48 - 1, sum
 		}
 		sum += size
 	}
-	return st.Last
+	return st.Last, sum
 }
 
 // A chunk is one on its way.
@@ -162,6 +161,7 @@ type chunk struct {
 	st     layout.Interval
 	end    Position // where it ends at the latest
 	limit  int
+	room   int // for the entries of the places, as far as limit allows
 	out    *ops.Writer
 	walked int
 	w      *walk.Walk
@@ -292,7 +292,7 @@ func (ch *chunk) sendEntry(out *ops.Writer) {
 // replace sends all entries between two positions, and has all others there removed. It
 // returns how far it got.
 func (ch *chunk) replace(from, end Position) Position {
-	body := ops.NewWriter(0, ch.limit)
+	body := ops.NewWriter(0, ch.room)
 	for ch.isBefore(end) && !ch.isFull() {
 		ch.sendEntry(body)
 		ch.step()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -394,6 +395,32 @@ func checkCache(t *testing.T, s *Store) {
 			t.Errorf("%q is seen as %v, %v", key, v, err)
 		}
 		u.Abort()
+	}
+}
+
+// The memory of a chunk follows the keys in it, not the largest chunk there may be.
+func TestChunkOfFewKeysTakesLittleMemory(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	s.set(t, "k", "v", 0)
+	const limit = 16 << 20
+	least := uint64(limit)
+	for range 5 { // the store does other things, too
+		c, err := s.NewCopy(ring.Whole, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = c.Chunk(limit, nil, func([]byte, Position) {})
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	if least > limit/16 {
+		t.Errorf("a chunk of one key takes %d bytes", least)
 	}
 }
 

@@ -12,6 +12,10 @@ type queue struct {
 	open  bool // the last part belongs to the queue and may grow
 }
 
+// firstPart is the size of the first buffer of a queue: most queues are taken with one or two
+// short frames in it.
+const firstPart = 2 << 10
+
 // add appends a frame. It keeps body.
 func (o *queue) add(kind frame.Kind, head, body []byte) {
 	need := frame.HeadSize + len(head)
@@ -20,7 +24,11 @@ func (o *queue) add(kind frame.Kind, head, body []byte) {
 	}
 	last := len(o.parts) - 1
 	if !o.open || len(o.parts[last])+need > cap(o.parts[last]) {
-		o.parts = append(o.parts, make([]byte, 0, max(need, frame.PartSize)))
+		size := frame.PartSize
+		if last < 0 {
+			size = firstPart
+		}
+		o.parts = append(o.parts, make([]byte, 0, max(need, size)))
 		o.open = true
 		last++
 	}

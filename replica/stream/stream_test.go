@@ -319,3 +319,22 @@ func FuzzReceive(f *testing.F) {
 		<-ended
 	})
 }
+
+// Most queues are taken with a frame or two in them.
+func TestQueueOfOneFrameTakesLittleMemory(t *testing.T) {
+	var q queue
+	head := make([]byte, 20)
+	for range 3 {
+		q.add(frame.Kind(1), head, nil)
+		parts := q.take()
+		if len(parts) != 1 || cap(parts[0]) > frame.PartSize/8 {
+			t.Errorf("%d parts of %d bytes", len(parts), cap(parts[0]))
+		}
+	}
+	for range frame.PartSize / 10 {
+		q.add(frame.Kind(1), head, nil)
+	}
+	if parts := q.take(); len(parts) > 6 {
+		t.Errorf("many frames are in %d parts", len(parts))
+	}
+}

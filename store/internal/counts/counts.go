@@ -124,15 +124,24 @@ func (c *Counts) Add(d Delta) {
 // Reset sets all counts to zero, which is certain.
 func (c *Counts) Reset() {
 	for i := range c.slices {
-		c.slices[i].keys.Store(0)
-		c.slices[i].bytes.Store(0)
-		c.slices[i].expires.Store(0)
+		s := &c.slices[i]
+		clearCount(&s.keys)
+		clearCount(&s.bytes)
+		clearCount(&s.expires)
 	}
 	c.keys.Store(0)
 	c.bytes.Store(0)
 	c.expires.Store(0)
 	for i := range c.certain {
 		c.certain[i] = ^uint64(0)
+	}
+}
+
+// clearCount sets a count to zero. A load costs a twentieth of a store, and of 196,608 counts
+// few are not zero already.
+func clearCount(n *atomic.Int64) {
+	if n.Load() != 0 {
+		n.Store(0)
 	}
 }
 
