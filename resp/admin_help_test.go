@@ -2,7 +2,6 @@ package resp
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net"
 	"regexp"
@@ -44,12 +43,7 @@ var idField = regexp.MustCompile(`\$2\r\nid\r\n:\d+`)
 func withoutID(s string) string { return idField.ReplaceAllString(s, "id") }
 
 func writeCommand(w io.Writer, args ...string) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(args))
-	for _, arg := range args {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(arg), arg)
-	}
-	io.WriteString(w, b.String())
+	_, _ = w.Write(encodeCommands([][]string{args}))
 }
 
 // send sends one command without waiting for its reply.

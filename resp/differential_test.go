@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -18,8 +20,8 @@ type differ struct {
 	t           *testing.T
 	proto       int
 	redis, ours *oracle
-	// sent holds what was sent, oldest first, to show how a difference came about.
-	sent []string
+	// sent holds the last commands, oldest first, to show how a difference came about.
+	sent [][]string
 }
 
 // differential runs f in RESP2 and in RESP3, each time on empty servers.
@@ -79,9 +81,9 @@ func (d *differ) runBy(script string, do func(args ...string) respValue) {
 
 // do runs one command and compares the replies exactly.
 func (d *differ) do(args ...string) respValue {
-	d.t.Helper()
 	want, got := d.both(args)
 	if got.String() != want.String() {
+		d.t.Helper()
 		d.differs(args, got, want)
 	}
 	return want
@@ -100,13 +102,12 @@ func (d *differ) pipeline(cmds [][]string) {
 }
 
 func (d *differ) both(args []string) (want, got respValue) {
-	d.t.Helper()
 	d.note(args)
 	return d.redis.do(args...), d.ours.do(args...)
 }
 
 func (d *differ) note(args []string) {
-	d.sent = append(d.sent, quote(args))
+	d.sent = append(d.sent, slices.Clone(args))
 	if len(d.sent) > 40 {
 		d.sent = d.sent[1:]
 	}
@@ -129,12 +130,18 @@ func (o *oracle) doAll(cmds [][]string) []respValue {
 
 // encodeCommands returns the bytes of a pipeline.
 func encodeCommands(cmds [][]string) []byte {
-	var b []byte
+	size := 0
 	for _, args := range cmds {
-		b = fmt.Appendf(b, "*%d\r\n", len(args))
+		size += 16
 		for _, a := range args {
-			b = fmt.Appendf(b, "$%d\r\n", len(a))
-			b = append(append(b, a...), "\r\n"...)
+			size += 16 + len(a)
+		}
+	}
+	b := make([]byte, 0, size)
+	for _, args := range cmds {
+		b = wire.AppendArray(b, len(args))
+		for _, a := range args {
+			b = wire.AppendBulkString(b, a)
 		}
 	}
 	return b
@@ -142,9 +149,13 @@ func encodeCommands(cmds [][]string) []byte {
 
 func (d *differ) differs(args []string, got, want respValue) {
 	d.t.Helper()
+	var sent []string
+	for _, args := range d.sent {
+		sent = append(sent, quote(args))
+	}
 	d.t.Fatalf("%s:\n got %s\nwant %s\nafter\n%s", quote(args),
 		shorten(got.String()), shorten(want.String()),
-		strings.Join(d.sent, "\n"))
+		strings.Join(sent, "\n"))
 }
 
 // quote shows a command.

@@ -127,6 +127,9 @@ func (c *virtualCluster) tryStart(id string, join ...string) (*virtualNode, erro
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 	}
 	c.base(&cfg)
+	if isBrief() {
+		fewerRanges(&cfg)
+	}
 	n, err := Open(cfg)
 	if err != nil {
 		return v, err
@@ -348,6 +351,18 @@ func seeds(t *testing.T, runs, long int) []uint64 {
 // RINGSIDE_LONG, as in go tool task test:virtual. Small runs with seeds of their own in each
 // run of the tests find what a large one does.
 func isBrief() bool { return os.Getenv("RINGSIDE_LONG") == "" }
+
+// fewerRanges gives a cluster a quarter of the ranges that it has by default. Every range goes
+// through the same steps, and most of what a virtual cluster costs grows with their number, or
+// with its square.
+func fewerRanges(cfg *Config) {
+	switch {
+	case cfg.Strategy == StrategyBuckets && cfg.Mask == "":
+		cfg.Mask = "003F"
+	case cfg.Strategy == StrategyKetama && cfg.Points == 0:
+		cfg.Points = 40
+	}
+}
 
 // turns is how often a run in virtual time does the same: at most twice in a small one.
 func turns(n int) int {
