@@ -34,7 +34,7 @@ func TestRepliesThatAreHeldTooLong(t *testing.T) {
 			defer tap.Close(nil)
 			all := []string{"n0", "n1"}
 			r.placeAll(quarters(t, all, all, all, all))
-			r.servers[0].settings.forwardLimit.Store(int64(100 * time.Millisecond))
+			r.servers[0].settings.ForwardLimit.Store(int64(100 * time.Millisecond))
 			o, reader := dialRedis(t, r.addrs[node], 2), dialRedis(t, r.addrs[node], 2)
 			o.want("-"+command.MsgHeldWrite, "SET", "a", "1")
 			reader.want("-"+command.MsgHeld, "GET", "a")

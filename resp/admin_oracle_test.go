@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -177,7 +178,7 @@ RESET x
 func TestAdminAgainstRedis(t *testing.T) {
 	real := redistest.Start7(t)
 	_, ours := serveTest(t, func(c *Config, _ *serveStore) {
-		c.Settings = DefaultSettings()
+		c.Settings = settings.Default()
 		c.TCPKeepAlive = defaultKeepAlive
 	})
 	for proto := 2; proto <= 3; proto++ {
@@ -211,7 +212,7 @@ func scriptWords(line string) []string {
 // whether others are answered. The commands of a line are sent in one go.
 func TestStreamsAgainstRedis(t *testing.T) {
 	real := redistest.Start7(t)
-	_, ours := serveTest(t, func(c *Config, _ *serveStore) { c.Settings = DefaultSettings() })
+	_, ours := serveTest(t, func(c *Config, _ *serveStore) { c.Settings = settings.Default() })
 	for _, script := range []string{
 		"PING | QUIT | PING",
 		"QUIT a b c",

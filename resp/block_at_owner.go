@@ -57,7 +57,7 @@ func (c *conn) waitRemotely(r *request, routes *Routes) int {
 		c: c, r: r, owner: link.ID, ask: batch{link: link}, quit: batch{link: link},
 		id: c.srv.runID + "-" + strconv.FormatInt(c.session.id, 10) + "-" + strconv.FormatUint(c.waits, 10),
 	}
-	c.srv.stats.forwarded.Add(1)
+	c.srv.stats.Forwarded.Add(1)
 	c.session.lastCmd.Store(r.cmd)
 	reply, err := f.enqueue()
 	switch fate := r.fate(err); {

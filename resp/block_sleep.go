@@ -85,7 +85,7 @@ func (c *conn) readAhead(until time.Time) {
 		n, err := c.net.Read(c.in[c.end:])
 		c.end += n
 		c.session.bytesIn.Add(int64(n))
-		c.srv.stats.bytesIn.Add(int64(n))
+		c.srv.stats.BytesIn.Add(int64(n))
 		var timeout net.Error
 		if err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) {
 			c.closing = true
@@ -126,11 +126,11 @@ func (c *conn) markBlocked(on bool) {
 	c.session.waiting.Store(on)
 	c.session.lastUsed.Store(int64(c.srv.clock()))
 	if on {
-		c.srv.stats.waiting.Add(1)
-		c.srv.stats.blocked.Add(1)
+		c.srv.stats.Waiting.Add(1)
+		c.srv.stats.Blocked.Add(1)
 	} else {
-		c.srv.stats.waiting.Add(-1)
-		c.srv.stats.blocked.Add(-1)
+		c.srv.stats.Waiting.Add(-1)
+		c.srv.stats.Blocked.Add(-1)
 	}
 }
 

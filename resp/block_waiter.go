@@ -158,8 +158,8 @@ func (c *conn) waited(r *request, w *waiter) int {
 	switch w.how {
 	case waitServed:
 		if c.out.Buf = append(c.out.Buf, w.out.Buf...); len(w.out.Buf) > 0 && w.out.Buf[0] == '-' {
-			c.srv.stats.commands[r.cmd.ID].failed.Add(1)
-			c.srv.stats.errorReply(w.out.Buf)
+			c.srv.stats.Commands[r.cmd.ID].Failed.Add(1)
+			c.srv.stats.ErrorReply(w.out.Buf)
 		}
 	case waitFailed:
 		c.reject(r.cmd, w.msg)

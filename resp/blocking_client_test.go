@@ -116,7 +116,7 @@ func TestClosingServerEndsWaits(t *testing.T) {
 		t.Error(err)
 	}
 	waiting[0].ended()
-	if n := srv.stats.waiting.Load(); n != 0 {
+	if n := srv.stats.Waiting.Load(); n != 0 {
 		t.Errorf("%d wait", n)
 	}
 }

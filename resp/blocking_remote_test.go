@@ -165,7 +165,7 @@ func TestRemoteWaitersCountForTheBudget(t *testing.T) {
 		long = append(long, fmt.Sprintf("{l}%d%s", i, strings.Repeat("x", 30_000)))
 	}
 	long = append(long, "0")
-	r.servers[1].settings.clientMemory.Store(1 << 20)
+	r.servers[1].settings.ClientMemory.Store(1 << 20)
 	var waiting []*oracle
 	for n := range 3 {
 		o := dialRedis(t, r.addrs[0], 2)

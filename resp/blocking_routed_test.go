@@ -239,7 +239,7 @@ func TestUnblockReleasesEachClientThatInfoCounts(t *testing.T) {
 	// A command that does not block is not counted, and not released.
 	held()
 	o.send("GET", "x")
-	waitFor(t, "GET to wait for routes", func() bool { return r.servers[0].stats.waiting.Load() == 1 })
+	waitFor(t, "GET to wait for routes", func() bool { return r.servers[0].stats.Waiting.Load() == 1 })
 	awaitBlocked(t, admin, 0)
 	admin.want(":0", "CLIENT", "UNBLOCK", id)
 	r.placeAll(r.all(0))

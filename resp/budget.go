@@ -75,7 +75,7 @@ func (b *budget) take(c *conn, n int64) {
 func (b *budget) spare(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used+b.remoteWaiters.Load()+n > b.srv.settings.clientMemory.Load()/2 {
+	if b.used+b.remoteWaiters.Load()+n > b.srv.settings.ClientMemory.Load()/2 {
 		return false
 	}
 	b.used += n
@@ -87,7 +87,7 @@ func (b *budget) spare(c *conn, n int64) bool {
 func (b *budget) borrow(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used+b.remoteWaiters.Load()+n > b.srv.settings.clientMemory.Load() {
+	if b.used+b.remoteWaiters.Load()+n > b.srv.settings.ClientMemory.Load() {
 		return false
 	}
 	b.used += n
@@ -98,7 +98,7 @@ func (b *budget) borrow(c *conn, n int64) bool {
 // fits reports whether c may take n bytes more. If they exceed the limit and no
 // other connection does, c is the one that may. The caller holds mu.
 func (b *budget) fits(c *conn, n int64) bool {
-	if b.used+b.remoteWaiters.Load()+n <= b.srv.settings.clientMemory.Load() || b.large == c {
+	if b.used+b.remoteWaiters.Load()+n <= b.srv.settings.ClientMemory.Load() || b.large == c {
 		return true
 	}
 	if b.large != nil && !b.large.closed.Load() && b.large.charged > keepInput+keepReply {
@@ -147,7 +147,7 @@ func (b *budget) inUse() int64 {
 func (b *budget) host(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n > keepInput && b.used+b.remoteWaiters.Load()+n > b.srv.settings.clientMemory.Load() {
+	if n > keepInput && b.used+b.remoteWaiters.Load()+n > b.srv.settings.ClientMemory.Load() {
 		return false
 	}
 	b.remoteWaiters.Add(n)
@@ -200,7 +200,7 @@ func (b *budget) closeSlowest() bool {
 	}
 	b.srv.log.Warn("closing a slow client: memory for requests and replies is used up",
 		"client", slowest.session.id, "addr", slowest.net.RemoteAddr(), "bytes", slowest.charged)
-	b.srv.stats.outputLimit.Add(1)
+	b.srv.stats.OutputLimit.Add(1)
 	slowest.close()
 	return true
 }
@@ -234,7 +234,7 @@ func (c *conn) chargeReply() {
 	if limit := c.srv.settings.OutputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
 		c.srv.log.Warn("closing a client: its replies exceed the output buffer",
 			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.Buf))
-		c.srv.stats.outputLimit.Add(1)
+		c.srv.stats.OutputLimit.Add(1)
 		c.out.Buf = nil
 		c.srv.budget.release(c, c.replyCharged)
 		c.replyCharged = 0

@@ -33,7 +33,7 @@ type call struct {
 func (x *call) init(c *conn) {
 	x.Call = command.Call{
 		Unit: c.unit, Host: x, Limits: &c.srv.settings.Limits, Draws: &c.srv.draws,
-		Lookups: &c.pendingStats.Lookups,
+		Lookups: &c.Pending.Lookups,
 	}
 	x.srv, x.conn = c.srv, c
 }
@@ -98,7 +98,7 @@ func (x *call) Failed(err error) bool {
 		x.notRun()
 		return true
 	case errors.Is(err, errLate):
-		x.srv.stats.late.Add(1)
+		x.srv.stats.Late.Add(1)
 		x.says(StatusLate)
 		x.Error(msgLate)
 		return true
@@ -115,7 +115,7 @@ func (x *call) notRun() {
 
 func (x *call) ReachesAll() bool {
 	x.conn.touchAny()
-	return !x.srv.settings.strictSlots.Load() && x.srv.servesAll()
+	return !x.srv.settings.StrictSlots.Load() && x.srv.servesAll()
 }
 
 // servesAll reports whether every key there can be is this node's.

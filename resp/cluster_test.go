@@ -49,7 +49,7 @@ func TestGoRedisClusterClient(t *testing.T) {
 			primaries[row.Primary] = true
 		}
 		for _, srv := range r.servers {
-			srv.settings.redirect.Store(mode == "redirect")
+			srv.settings.Redirect.Store(mode == "redirect")
 		}
 		useClusterClient(t, r, mode == "redirect", redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]}))
 		useClusterClient(t, r, mode == "redirect", redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true, RouteRandomly: true, Protocol: 2}))
@@ -72,7 +72,7 @@ func TestGoRedisClusterClientReadsAtReplicas(t *testing.T) {
 	}
 	r.placeAll(p)
 	for _, srv := range r.servers {
-		srv.settings.redirect.Store(true)
+		srv.settings.Redirect.Store(true)
 	}
 	useClusterClient(t, r, true, redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true}))
 	if r.forwards() == 0 {
@@ -83,7 +83,7 @@ func TestGoRedisClusterClientReadsAtReplicas(t *testing.T) {
 // forwards is how many requests the servers have forwarded.
 func (r *routed) forwards() (n int64) {
 	for _, srv := range r.servers {
-		n += srv.stats.forwarded.Load()
+		n += srv.stats.Forwarded.Load()
 	}
 	return n
 }
@@ -125,7 +125,7 @@ func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterCl
 	}
 	moved := int64(0)
 	for _, srv := range r.servers {
-		moved += srv.stats.redirected.Load()
+		moved += srv.stats.Redirected.Load()
 	}
 	if !redirect && moved > 0 {
 		t.Errorf("%d requests were redirected", moved)
@@ -137,7 +137,7 @@ func TestRueidisCluster(t *testing.T) {
 	r := routedSlots(t, 3)
 	r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
 	for _, srv := range r.servers {
-		srv.settings.redirect.Store(true)
+		srv.settings.Redirect.Store(true)
 	}
 	for _, old := range []bool{false, true} {
 		c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: r.addrs[1:2], DisableCache: true, AlwaysRESP2: old, ShuffleInit: true})
@@ -252,7 +252,7 @@ func TestMovedTellsWhere(t *testing.T) {
 	if !strings.HasPrefix(o.do("CONFIG", "SET", "route", "x").text, "ERR ") {
 		t.Error("route x is accepted")
 	}
-	if n := r.servers[0].stats.redirected.Load(); n != 2 {
+	if n := r.servers[0].stats.Redirected.Load(); n != 2 {
 		t.Errorf("%d redirects are counted", n)
 	}
 
@@ -433,7 +433,7 @@ func TestRedisClusterTools(t *testing.T) {
 	r.links["proxy"] = Route{ID: "proxy", Addr: "127.0.0.1:1", Proxy: true} // which none of them takes for a node with keys
 	r.placeAll(r.withBackups(rand.New(rand.NewPCG(5, 6))))
 	for _, srv := range r.servers {
-		srv.settings.redirect.Store(true)
+		srv.settings.Redirect.Store(true)
 	}
 	_, port, _ := net.SplitHostPort(r.addrs[0])
 	for _, test := range []struct{ tool, args, want string }{

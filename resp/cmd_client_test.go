@@ -183,7 +183,7 @@ func TestPausedClientCanBeKilled(t *testing.T) {
 	admin, writer := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	admin.want("+OK", "CLIENT", "PAUSE", "100000", "WRITE")
 	writer.send("SET", "a", "1")
-	waitFor(t, "the write waits", func() bool { return srv.stats.waiting.Load() == 1 })
+	waitFor(t, "the write waits", func() bool { return srv.stats.Waiting.Load() == 1 })
 	admin.want(":1", "CLIENT", "KILL", "TYPE", "normal")
 	waitFor(t, "the connection ends", func() bool { return srv.count.Load() == 1 })
 }

@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 )
 
 func TestConfigTellsTheTruth(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, st *serveStore) {
-		c.Settings = DefaultSettings()
+		c.Settings = settings.Default()
 		c.Fixed = map[string]string{"dir": "/data", "bind": "127.0.0.1", "loglevel": "notice", "hz": "5"}
 		st.Fsync = "always"
 	})
@@ -42,18 +43,18 @@ func TestConfigTellsTheTruth(t *testing.T) {
 }
 
 func TestConfigSet(t *testing.T) {
-	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings = DefaultSettings() })
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings = settings.Default() })
 	o := dialRedis(t, addr, 2)
 	// What cannot change may be set to what it is.
 	o.want("+OK", "CONFIG", "SET", "save", "", "appendonly", "yes", "maxmemory", "0")
 	o.want("-ERR CONFIG SET failed (possibly related to argument 'save') - can't set immutable config", "CONFIG", "SET", "save", "60 1")
 	o.want("+OK", "CONFIG", "SET", "max-key-size", "1kb", "client-memory", "2mb", "max-args", "100")
-	if srv.settings.MaxKey.Load() != 1024 || srv.settings.clientMemory.Load() != 2<<20 || srv.settings.maxArgs.Load() != 100 {
+	if srv.settings.MaxKey.Load() != 1024 || srv.settings.ClientMemory.Load() != 2<<20 || srv.settings.MaxArgs.Load() != 100 {
 		t.Error("the limits are not set")
 	}
 	o.want("-"+command.MsgKeyTooLong, "GET", string(make([]byte, 1025)))
 	o.want("+OK", "CONFIG", "SET", "timeout", "5")
-	if got := srv.settings.idleTimeout.Load(); got != 5e9 {
+	if got := srv.settings.IdleTimeout.Load(); got != 5e9 {
 		t.Errorf("idle timeout: %d ns", got)
 	}
 	for value, want := range map[string]string{
@@ -90,7 +91,7 @@ func TestParseMemory(t *testing.T) {
 		"": -1, "b": -1, "-1": -1, "+1": -1, "1.5mb": -1, "1tb": -1, "9223372036854775807": 1<<63 - 1,
 		"9223372036854775808": -1, "9007199254740992kb": -1, " 1": -1,
 	} {
-		got, ok := parseMemory(text)
+		got, ok := settings.ParseMemory(text)
 		if !ok {
 			got = -1
 		}

@@ -1,13 +1,10 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
-
-// redisVersion is the version whose behaviour the commands have; clients ask for
-// it to know what they may send.
-const redisVersion = "7.0.15"
 
 func cmdPing(x *call) {
 	switch len(x.Args) {
@@ -43,7 +40,7 @@ const (
 func cmdAuth(x *call) {
 	switch len(x.Args) {
 	case 2:
-		if x.srv.settings.password.Load() == nil {
+		if x.srv.settings.Password.Load() == nil {
 			x.Error(msgNoPass)
 			return
 		}
@@ -63,7 +60,7 @@ func cmdAuth(x *call) {
 // wrong.
 func (x *call) login(name, password []byte) bool {
 	right := func() bool {
-		want := x.srv.settings.password.Load()
+		want := x.srv.settings.Password.Load()
 		return string(name) == "default" && (want == nil || passwordIs(*want, password))
 	}
 	start := x.srv.clock()
@@ -128,7 +125,7 @@ func cmdHello(x *call) {
 	x.BulkString("server")
 	x.BulkString("redis")
 	x.BulkString("version")
-	x.BulkString(redisVersion)
+	x.BulkString(admin.RedisVersion)
 	x.BulkString("proto")
 	x.Int(int64(proto))
 	x.BulkString("id")
@@ -172,14 +169,14 @@ func cmdReset(x *call) {
 		x.Buf = x.conn.takePushes(x.Buf)
 		x.conn.subscribed = false
 	}
-	s.redirect = x.srv.settings.redirect.Load()
+	s.redirect = x.srv.settings.Redirect.Load()
 	s.readonly = false
 	s.early = false
 	s.setName("")
 	if s.replies == replyOff {
 		s.replies = replyOn
 	}
-	if s.authed = x.srv.settings.password.Load() == nil; !s.authed {
+	if s.authed = x.srv.settings.Password.Load() == nil; !s.authed {
 		x.srv.unauthenticated.add(x.conn)
 	}
 	x.setProto(2)
@@ -198,5 +195,21 @@ func cmdSelect(x *call) {
 		x.Error(command.MsgNoDatabase)
 	default:
 		x.OK()
+	}
+}
+
+// hidePassword hides the arguments of AUTH.
+func hidePassword(args [][]byte, hide func(from, to int)) { hide(1, len(args)) }
+
+// hideHello hides name and password behind HELLO's AUTH.
+func hideHello(args [][]byte, hide func(from, to int)) {
+	for i := 2; i < len(args); i++ {
+		switch {
+		case wire.EqualFold(args[i], "auth"):
+			hide(i+1, i+3)
+			i += 2
+		case wire.EqualFold(args[i], "setname"):
+			i++
+		}
 	}
 }

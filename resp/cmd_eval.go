@@ -72,7 +72,7 @@ func (x *call) writesRefused(keys [][]byte) bool {
 
 func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool) {
 	all := &x.srv.scripts
-	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.scriptMemory.Load())
+	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.ScriptMemory.Load())
 	defer all.done(run)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
 	at := len(x.Buf)
@@ -81,7 +81,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 		return
 	}
 	if h.moved {
-		x.srv.stats.notMine.Add(1)
+		x.srv.stats.NotMine.Add(1)
 		x.notRun()
 		return
 	}

@@ -76,3 +76,8 @@ func cmdModuleHelp(x *command.Call) {
 		"    List the modules; there are none.",
 	)
 }
+
+const (
+	msgNoFunctions = "ERR functions are not supported: keep scripts with the application, and call them by EVALSHA"
+	msgNoModules   = "ERR modules are not supported"
+)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -115,18 +116,8 @@ func TestInfoMapOfGoRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m["Server"]["redis_version"] != redisVersion || m["Ringside"]["strategy"] != "buckets" {
+	if m["Server"]["redis_version"] != admin.RedisVersion || m["Ringside"]["strategy"] != "buckets" {
 		t.Errorf("%v", m)
-	}
-}
-
-func TestHumanBytes(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0B", 1023: "1023B", 1024: "1.00K", 1536: "1.50K", 1 << 20: "1.00M", 3 << 30: "3.00G", 1 << 40: "1.00T", 1 << 60: "1048576.00T",
-	} {
-		if got := humanBytes(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
 	}
 }
 

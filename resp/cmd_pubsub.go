@@ -96,12 +96,12 @@ func (c *conn) redirectShard(r *request) {
 	owner := c.shardOwner(r, routes)
 	switch {
 	case owner == ownerSeveral:
-		c.srv.stats.crossSlot.Add(1)
+		c.srv.stats.CrossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)
 	case owner < 0 || routes.links[owner].Addr == "":
 		c.refuse(r, msgUnreachable)
 	default:
-		c.srv.stats.redirected.Add(1)
+		c.srv.stats.Redirected.Add(1)
 		c.refuse(r, c.movedText(c.unit.Place(c.args[r.first+1]).Token(), routes.links[owner].Addr))
 	}
 }

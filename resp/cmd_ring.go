@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -16,25 +18,24 @@ const msgNoPlacement = "ERR this node is not in a cluster and has no placement"
 
 // cmdRingInfo is what INFO ring tells, and how this connection is routed.
 func cmdRingInfo(x *call) {
-	w := &infoWriter{srv: x.srv}
-	w.line("node", x.srv.selfID())
+	w := new(admin.Info)
+	w.Line("node", x.srv.selfID())
 	id := x.srv.store.Identity()
-	w.line("strategy", id.Strategy)
-	w.line("hash", id.Hash)
-	w.line("route", routeMode(x.conn.session.redirect))
-	infoRing(w)
+	w.Line("strategy", id.Strategy)
+	w.Line("hash", id.Hash)
+	w.Line("route", settings.ModeOf(x.conn.session.redirect))
+	infoRing(w, x.srv)
 	keys, size := x.srv.ownSize()
-	w.line("own_keys_estimate", keys)
-	w.line("own_bytes_estimate", size)
+	w.Line("own_keys_estimate", keys)
+	w.Line("own_bytes_estimate", size)
 	keys, size = x.srv.copySize()
-	w.line("backup_keys_estimate", keys)
-	w.line("backup_bytes_estimate", size)
-	x.Verbatim(string(w.buf))
+	w.Line("backup_keys_estimate", keys)
+	w.Line("backup_bytes_estimate", size)
+	x.Verbatim(w.Text())
 }
 
 // infoRing tells of the routes, and of what became of requests by them.
-func infoRing(w *infoWriter) {
-	s := w.srv
+func infoRing(w *admin.Info, s *Server) {
 	routes := s.routes.Load()
 	term, nodes, ranges, held := uint64(0), 1, 1, 0
 	levels := loadLevels{primaries: 1}
@@ -44,30 +45,30 @@ func infoRing(w *infoWriter) {
 		levels = routes.loadLevels()
 		digest = routes.digest
 		for _, owner := range routes.owner {
-			held += bit(owner == ownerHeld)
+			held += admin.Bit(owner == ownerHeld)
 		}
 	}
-	w.line("term", term)
-	w.line("digest", fmt.Sprintf("%016x", digest))
-	w.line("nodes", nodes)
-	w.line("ranges", ranges)
-	w.line("primaries", levels.primaries)
-	w.line("backups", levels.backups)
-	w.line("pending", levels.pending)
-	w.line("held", held)
-	w.line("waiters", s.blocked.queued.Load()) // here, for keys of this node: of clients of any
-	w.line("requests_forwarded", s.stats.forwarded.Load())
-	w.line("requests_not_mine", s.stats.notMine.Load())
-	w.line("requests_late", s.stats.late.Load())
-	w.line("requests_lease_lost", s.stats.leaseLost.Load())
-	w.line("requests_redirected", s.stats.redirected.Load())
-	w.line("requests_cross_slot", s.stats.crossSlot.Load())
-	w.line("requests_keys_apart", s.stats.apart.Load())
-	w.line("strict_slots", bit(s.settings.strictSlots.Load()))
-	infoMoves(w)
+	w.Line("term", term)
+	w.Line("digest", fmt.Sprintf("%016x", digest))
+	w.Line("nodes", nodes)
+	w.Line("ranges", ranges)
+	w.Line("primaries", levels.primaries)
+	w.Line("backups", levels.backups)
+	w.Line("pending", levels.pending)
+	w.Line("held", held)
+	w.Line("waiters", s.blocked.queued.Load()) // here, for keys of this node: of clients of any
+	w.Line("requests_forwarded", s.stats.Forwarded.Load())
+	w.Line("requests_not_mine", s.stats.NotMine.Load())
+	w.Line("requests_late", s.stats.Late.Load())
+	w.Line("requests_lease_lost", s.stats.LeaseLost.Load())
+	w.Line("requests_redirected", s.stats.Redirected.Load())
+	w.Line("requests_cross_slot", s.stats.CrossSlot.Load())
+	w.Line("requests_keys_apart", s.stats.Apart.Load())
+	w.Line("strict_slots", admin.Bit(s.settings.StrictSlots.Load()))
+	infoMoves(w, s)
 }
 
-func infoCluster(w *infoWriter) { w.line("cluster_enabled", bit(w.srv.clusterMode())) }
+func infoCluster(w *admin.Info, s *Server) { w.Line("cluster_enabled", admin.Bit(s.clusterMode())) }
 
 // loadLevels are what a node has of the placement, in ranges.
 type loadLevels struct{ primaries, backups, pending int }
@@ -192,13 +193,13 @@ func cmdRingRoute(x *call) {
 	s := &x.conn.session
 	switch {
 	case len(x.Args) == 2:
-		x.BulkString(string(routeMode(s.redirect)))
-	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(RouteForward)):
+		x.BulkString(string(settings.ModeOf(s.redirect)))
+	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(settings.RouteForward)):
 		s.redirect = false
 		s.redirects.Store(false)
 		x.srv.tracking.rerouted(x.conn)
 		x.OK()
-	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(RouteRedirect)):
+	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(settings.RouteRedirect)):
 		s.redirect = true
 		s.redirects.Store(true)
 		x.srv.tracking.rerouted(x.conn)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -118,7 +119,7 @@ func cmdRingResume(x *call) {
 
 // cmdRingThrottle takes bytes a second, with or without a unit.
 func cmdRingThrottle(x *call) {
-	n, ok := parseMemory(string(x.Args[2]))
+	n, ok := settings.ParseMemory(string(x.Args[2]))
 	if !ok {
 		x.Error("ERR " + string(command.Shown(x.Args[2], 40)) + " is not a number of bytes, as in 64mb")
 		return

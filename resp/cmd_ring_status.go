@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -56,29 +57,29 @@ func (s *Server) moves() Moves {
 }
 
 // infoMoves tells who moves data, and how far that is.
-func infoMoves(w *infoWriter) {
-	m := w.srv.moves()
-	w.line("cluster", m.Cluster)
-	w.line("generation", m.Generation)
-	w.line("leader", m.Leader)
-	w.line("moves_paused", bit(m.Paused))
-	w.line("moves_throttle", m.Throttle)
-	w.line("handoffs_running", m.Running)
-	w.line("handoffs_done", m.Done)
-	w.line("handoffs_failed", m.Failed)
-	w.line("pending_keys", m.PendingKeys)
-	w.line("pending_bytes", m.PendingBytes)
-	w.line("moved_ranges", m.Ranges)
-	w.line("moved_keys", m.Keys)
-	w.line("moved_bytes", m.Bytes)
-	w.line("moved_traffic_bytes", m.Traffic)
-	w.line("moved_bytes_per_second", int64(m.Rate))
-	w.line("held_milliseconds", int64(m.Held*1000))
-	w.line("pending_items", m.Feeding.Pending)
-	w.line("ranges_short_of_backups", m.Short)
-	w.line("ranges_lost", m.Lost)
-	w.line("backups_admitted", w.srv.stats.growths.Load())
-	w.line("min_in_sync", w.srv.MinInSync())
+func infoMoves(w *admin.Info, s *Server) {
+	m := s.moves()
+	w.Line("cluster", m.Cluster)
+	w.Line("generation", m.Generation)
+	w.Line("leader", m.Leader)
+	w.Line("moves_paused", admin.Bit(m.Paused))
+	w.Line("moves_throttle", m.Throttle)
+	w.Line("handoffs_running", m.Running)
+	w.Line("handoffs_done", m.Done)
+	w.Line("handoffs_failed", m.Failed)
+	w.Line("pending_keys", m.PendingKeys)
+	w.Line("pending_bytes", m.PendingBytes)
+	w.Line("moved_ranges", m.Ranges)
+	w.Line("moved_keys", m.Keys)
+	w.Line("moved_bytes", m.Bytes)
+	w.Line("moved_traffic_bytes", m.Traffic)
+	w.Line("moved_bytes_per_second", int64(m.Rate))
+	w.Line("held_milliseconds", int64(m.Held*1000))
+	w.Line("pending_items", m.Feeding.Pending)
+	w.Line("ranges_short_of_backups", m.Short)
+	w.Line("ranges_lost", m.Lost)
+	w.Line("backups_admitted", s.stats.Growths.Load())
+	w.Line("min_in_sync", s.MinInSync())
 	infoLease(w, &m)
 	infoScrub(w, &m.Scrub)
 }

@@ -79,7 +79,7 @@ func (s *scan) part() error {
 		routes := s.x.srv.routes.Load()
 		span, ok := routes.spanOf(s.at.Token())
 		if !ok || !span.Contains(s.at.Token()) {
-			s.x.srv.stats.notMine.Add(1)
+			s.x.srv.stats.NotMine.Add(1)
 			return command.ErrMoved
 		}
 		_, err := s.here(span)
@@ -144,7 +144,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 		words = append(words, "TYPE", string(s.o.TypeName))
 	}
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
-	x.srv.stats.forwarded.Add(1)
+	x.srv.stats.Forwarded.Add(1)
 	start := x.srv.clock()
 	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -119,7 +120,7 @@ func TestMonitorThatDoesNotReadIsClosed(t *testing.T) {
 
 func TestSlowlog(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) {
-		c.Settings = DefaultSettings()
+		c.Settings = settings.Default()
 		c.Settings.SlowlogSlowerThan = -1
 	})
 	o := dialRedis(t, addr, 2)

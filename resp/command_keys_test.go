@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -154,12 +155,15 @@ func FuzzKeysOf(f *testing.F) {
 func TestKeySpecsAgainstRedis(t *testing.T) {
 	addr := redistest.Start7(t)
 	srv := &Server{table: keyRows()}
+	srv.admin = &admin.Server{Table: srv.table}
+	info := command.NewTable(admin.ServerCommands)
 	for proto := 2; proto <= 3; proto++ {
 		o := dialRedis(t, addr, proto)
 		for _, name := range []string{"eval", "zunionstore", "xread", "migrate", "georadius", "sort", "ssubscribe"} {
 			want := o.do("COMMAND", "INFO", name).elems[0]
 			x := &call{Call: command.Call{Writer: &wire.Writer{Proto: proto}, Args: words("command info " + name)}, srv: srv}
-			cmdCommandInfo(x)
+			x.Host = x
+			info.Find(x.Args).Run(&x.Call)
 			got, err := readValue(bufio.NewReader(bytes.NewReader(x.Buf)))
 			if err != nil {
 				t.Fatal(err)

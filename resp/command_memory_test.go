@@ -68,7 +68,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 			for _, memory := range []int64{256 << 20, small} {
 				args := c.args
 				o.do("DEL", "out")
-				srv.settings.clientMemory.Store(memory)
+				srv.settings.ClientMemory.Store(memory)
 				srv.budget.mu.Lock()
 				srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
 				before := srv.budget.used
@@ -93,7 +93,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 				if n := srv.budget.inUse(); n > before+keepInput {
 					t.Errorf("%.60q: %d bytes stay charged", c.args, n-before)
 				}
-				srv.settings.clientMemory.Store(256 << 20)
+				srv.settings.ClientMemory.Store(256 << 20)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/types/bitmaps"
 	"github.com/ringside-kv/ringside/resp/internal/types/geo"
@@ -21,6 +22,7 @@ func newCommandTable() *command.Table {
 		connectionCommands,
 		transactionCommands,
 		scriptCommands,
+		admin.ServerCommands,
 		serverCommands,
 		genericCommands,
 		keys.Commands,
@@ -33,11 +35,11 @@ func newCommandTable() *command.Table {
 		streams.Commands,
 		hyperloglogs.Commands,
 		keys.SortCommands,
-		memoryCommands,
-		latencyCommands,
-		aclCommands,
+		admin.MemoryCommands,
+		admin.LatencyCommands,
+		admin.ACLCommands,
 		functionCommands,
-		adminCommands,
+		admin.OperatorCommands,
 		pubsubCommands,
 		zsets.Commands,
 		zsets.BlockingCommands,

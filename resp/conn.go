@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -67,7 +68,7 @@ type conn struct {
 	// lately is the time, on the server's clock, at which the unit's last command ended; 0
 	// if none has.
 	lately       time.Duration
-	pendingStats pendingStats
+	Pending      stats.Pending
 	multi        multi
 	session      session
 	call         call
@@ -160,7 +161,7 @@ func (c *conn) serve() {
 				if c.pending {
 					c.await() // out is the settler's until then
 				}
-				c.srv.stats.protocolErrors.Add(1)
+				c.srv.stats.ProtocolErrors.Add(1)
 				if foreign, ok := err.(wire.ForeignError); ok {
 					c.srv.reportForeign(c.net.RemoteAddr(), foreign)
 				} else {
@@ -190,7 +191,7 @@ func (c *conn) parse() (int, error) {
 
 func (c *conn) parseMore() (int, error) {
 	c.limits = wire.Limits{
-		Args:   int(c.srv.settings.maxArgs.Load()),
+		Args:   int(c.srv.settings.MaxArgs.Load()),
 		Bulk:   int(c.srv.settings.MaxValue.Load()),
 		Authed: c.authorized(),
 	}
@@ -374,7 +375,7 @@ func (c *conn) send(b []byte) error {
 
 func (c *conn) sent(n int) {
 	c.session.bytesOut.Add(int64(n))
-	c.srv.stats.bytesOut.Add(int64(n))
+	c.srv.stats.BytesOut.Add(int64(n))
 }
 
 // close ends the connection from any goroutine, and tells whether it had not been ended

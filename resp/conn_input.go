@@ -40,7 +40,7 @@ func (c *conn) fill() error {
 	}
 	c.end += n
 	c.session.bytesIn.Add(int64(n))
-	c.srv.stats.bytesIn.Add(int64(n))
+	c.srv.stats.BytesIn.Add(int64(n))
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (u *unauthenticated) evict(s *Server) bool {
 
 // expire closes the connections that have taken longer than auth-timeout.
 func (u *unauthenticated) expire(s *Server) {
-	limit := time.Duration(s.settings.authTimeout.Load())
+	limit := time.Duration(s.settings.AuthTimeout.Load())
 	if limit == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (u *unauthenticated) each(s *Server) iter.Seq[*list.Element] {
 	return func(yield func(*list.Element) bool) {
 		for e, next := u.conns.Front(), (*list.Element)(nil); e != nil; e = next {
 			next = e.Next()
-			if s.settings.password.Load() == nil && e.Value.(unauthenticatedConn).tlsDone.Load() {
+			if s.settings.Password.Load() == nil && e.Value.(unauthenticatedConn).tlsDone.Load() {
 				continue
 			}
 			if !yield(e) {
@@ -97,7 +97,7 @@ func (u *unauthenticated) close(s *Server, e *list.Element) bool {
 	if !c.close() {
 		return false
 	}
-	s.stats.unauthenticated.Add(1)
+	s.stats.Unauthenticated.Add(1)
 	return true
 }
 

@@ -191,7 +191,7 @@ func TestLateBatchLeavesOthersOfItsGroupAlone(t *testing.T) {
 	g.want(t, 2, ":2\r\n")
 	g.want(t, 3, ":0\r\n") // which undoes nothing
 	g.want(t, 4, ":0\r\n")
-	if n := r.servers[0].stats.late.Load(); n != 2 {
+	if n := r.servers[0].stats.Late.Load(); n != 2 {
 		t.Errorf("%d requests are counted as late", n)
 	}
 }
@@ -206,7 +206,7 @@ func TestDroppedWriteAnswersTryAgain(t *testing.T) {
 		}
 		return handLate
 	}
-	r.servers[1].settings.forwardLimit.Store(int64(50 * time.Millisecond))
+	r.servers[1].settings.ForwardLimit.Store(int64(50 * time.Millisecond))
 	o := dialRedis(t, r.addrs[1], 2)
 	o.want("-"+msgUnreachable, "SET", keys[0], "v")
 	o.want("-"+msgUnreachable, "MSET", keys[0], "v", keys[1], "v")

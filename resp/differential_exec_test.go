@@ -184,17 +184,17 @@ func TestRefusedTransactionIsOverAsInRedis(t *testing.T) {
 			{
 				name: "too few copies at EXEC", script: "MULTI\nSET a 1\n!\nEXEC\nEXEC",
 				redis: []string{"CONFIG", "SET", "min-replicas-to-write", "1"}, redisEnd: []string{"CONFIG", "SET", "min-replicas-to-write", "0"},
-				begin: func() { r.servers[1].settings.minInSync.Store(2) }, end: func() { r.servers[1].settings.minInSync.Store(1) },
+				begin: func() { r.servers[1].settings.MinInSync.Store(2) }, end: func() { r.servers[1].settings.MinInSync.Store(1) },
 			},
 			{
 				name: "too few copies at EXEC of watched keys", script: "WATCH a\nMULTI\nPING\nSET a 1\n!\nEXEC\nMULTI\nEXEC",
 				redis: []string{"CONFIG", "SET", "min-replicas-to-write", "1"}, redisEnd: []string{"CONFIG", "SET", "min-replicas-to-write", "0"},
-				begin: func() { r.servers[1].settings.minInSync.Store(2) }, end: func() { r.servers[1].settings.minInSync.Store(1) },
+				begin: func() { r.servers[1].settings.MinInSync.Store(2) }, end: func() { r.servers[1].settings.MinInSync.Store(1) },
 			},
 			{
 				name: "no memory for the queue", script: "MULTI\nSET a 1\n!\nSET b " + strings.Repeat("x", 10<<10) + "\n.\nGET a\nEXEC\nEXEC",
 				redis: []string{"CONFIG", "SET", "maxmemory", "1"}, redisEnd: []string{"CONFIG", "SET", "maxmemory", "0"},
-				begin: func() { r.servers[0].settings.clientMemory.Store(16 << 10) }, end: func() { r.servers[0].settings.clientMemory.Store(64 << 20) },
+				begin: func() { r.servers[0].settings.ClientMemory.Store(16 << 10) }, end: func() { r.servers[0].settings.ClientMemory.Store(64 << 20) },
 			},
 		} {
 			theirs := refusedTranscript(t, redis, proto, test.script, func() { admin.want("+OK", test.redis...) }, func() { admin.want("+OK", test.redisEnd...) })

@@ -34,11 +34,11 @@ func TestOtherProtocolsEndTheConnection(t *testing.T) {
 	srv, addr := serveTest(t, func(cfg *Config, _ *store.Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	exchange(t, addr, "SET key value\r\n"+wiretest.Quit)
 	for _, sent := range append(foreignLines, foreignBeyondRedis...) {
-		before := srv.stats.protocolErrors.Load()
+		before := srv.stats.ProtocolErrors.Load()
 		if got := exchange(t, addr, sent+"FLUSHALL\r\n*1\r\n$8\r\nFLUSHALL\r\n"+wiretest.Quit); got != "" {
 			t.Errorf("%q is answered %q", sent, got)
 		}
-		if n := srv.stats.protocolErrors.Load() - before; n != 1 {
+		if n := srv.stats.ProtocolErrors.Load() - before; n != 1 {
 			t.Errorf("%q: %d protocol errors", sent, n)
 		}
 	}

@@ -38,7 +38,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 				c.srv.budget.take(c, n)
 				charged += n
 			}
-			c.srv.stats.forwarded.Add(int64(b.requests))
+			c.srv.stats.Forwarded.Add(int64(b.requests))
 			if arrived != nil {
 				c.asyncForward.left.Add(1)
 			}

@@ -19,7 +19,7 @@ const isolatedTimeout = 500 * time.Millisecond
 
 // forwardTimeout is how long a request waits for other nodes at most.
 func (s *Server) forwardTimeout() time.Duration {
-	limit := time.Duration(s.settings.forwardLimit.Load())
+	limit := time.Duration(s.settings.ForwardLimit.Load())
 	if r := s.routes.Load(); r != nil && r.Isolated {
 		limit = min(limit, isolatedTimeout)
 	}

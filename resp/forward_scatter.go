@@ -110,7 +110,7 @@ func (s *scattering) send(routes *Routes) {
 	defer func() { x.waited += x.srv.clock() - start }()
 	for i := range parts {
 		if p := &parts[i]; p.link != nil {
-			x.srv.stats.forwarded.Add(1)
+			x.srv.stats.Forwarded.Add(1)
 			p.send(Terms{}, s.end-start, nil)
 		} else {
 			x.conn.runPart(&p.batch, Terms{})
@@ -179,7 +179,7 @@ func cmdRingPart(x *call) {
 		spans = routes.spans
 	}
 	if routes == nil || !covers(routes.spans, spans) {
-		x.srv.stats.notMine.Add(1)
+		x.srv.stats.NotMine.Add(1)
 		x.conn.from.group.refused = 0 // it is alone; nothing behind it waits once more
 		x.notRun()
 		return

@@ -24,11 +24,11 @@ func (c *conn) checkSeveralKeys(r *request, places []store.Place) {
 		return
 	}
 	switch {
-	case c.srv.settings.strictSlots.Load():
-		c.srv.stats.crossSlot.Add(1)
+	case c.srv.settings.StrictSlots.Load():
+		c.srv.stats.CrossSlot.Add(1)
 		r.msg, r.owner = msgCrossSlot, ownerSelf
 	case r.owner != ownerSeveral: // which is refused in any case
-		c.srv.stats.apart.Add(1)
+		c.srv.stats.Apart.Add(1)
 	}
 }
 
@@ -53,7 +53,7 @@ type part struct {
 // split answers a request whose keys lie at several nodes.
 func (c *conn) split(r *request, routes *Routes) {
 	if r.cmd.Merge == command.MergeNone {
-		c.srv.stats.crossSlot.Add(1)
+		c.srv.stats.CrossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)
 		return
 	}
@@ -187,7 +187,7 @@ func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 		c.runPart(&p.batch, c.termsHere())
 		return
 	}
-	c.srv.stats.forwarded.Add(1)
+	c.srv.stats.Forwarded.Add(1)
 	p.batch.link = routes.links[p.owner]
 	p.batch.send(c.termsTo(p.batch.link), timeout, nil)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -76,7 +77,7 @@ func TestForwardTimeoutEndsThePause(t *testing.T) {
 	for _, away := range []bool{false, true} {
 		link := deadLink{sent: ErrNotSent, asks: make(chan struct{}, 1000)}
 		r, lead := dying(t, link, away)
-		r.servers[0].settings.forwardLimit.Store(int64(50 * time.Millisecond))
+		r.servers[0].settings.ForwardLimit.Store(int64(50 * time.Millisecond))
 		lead("n1")
 		want := "-" + msgUnreachable
 		if away {
@@ -96,7 +97,7 @@ func TestForwardTimeoutEndsThePause(t *testing.T) {
 func TestForwardTimeoutIsOfThePipeline(t *testing.T) {
 	link := deadLink{sent: ErrNotSent, asks: make(chan struct{}, 10000)}
 	r, lead := dying(t, link, true)
-	r.servers[0].settings.forwardLimit.Store(int64(100 * time.Millisecond))
+	r.servers[0].settings.ForwardLimit.Store(int64(100 * time.Millisecond))
 	lead("n1")
 	o := dialRedis(t, r.addrs[0], 2)
 	var pipe []byte
@@ -129,7 +130,7 @@ func TestForwardTimeoutIsASetting(t *testing.T) {
 			t.Errorf("%s: %s", bad, v)
 		}
 	}
-	s := DefaultSettings()
+	s := settings.Default()
 	s.ForwardTimeout = 2 * time.Hour
 	if s.Validate() == nil {
 		t.Error("two hours are accepted")

@@ -39,7 +39,7 @@ func (c *conn) answerNotOwned(r *request, routes *Routes) int {
 			}
 		}
 	}
-	c.srv.stats.notMine.Add(1)
+	c.srv.stats.NotMine.Add(1)
 	c.returnUnrun(r)
 	return 1
 }

@@ -184,7 +184,7 @@ func TestBatchWithoutMemoryForItsReplies(t *testing.T) {
 	settled := func() bool { return srv.budget.inUse() <= 1<<16 }
 	waitFor(t, "the request's memory to be given back", settled)
 	holder := srv.snapshot()[0]
-	srv.settings.clientMemory.Store(1 << 20)
+	srv.settings.ClientMemory.Store(1 << 20)
 	srv.budget.take(holder, 1<<20)
 	srv.budget.mu.Lock()
 	srv.budget.large = holder

@@ -48,7 +48,7 @@ func drain(t testing.TB, c net.Conn, sent string) string {
 func TestProtocolErrors(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	for i, m := range wiretest.ProtocolErrors {
-		before := srv.stats.protocolErrors.Load()
+		before := srv.stats.ProtocolErrors.Load()
 		sent := m.Sent
 		if len(sent) < wire.MaxLine {
 			sent += wiretest.Quit
@@ -56,7 +56,7 @@ func TestProtocolErrors(t *testing.T) {
 		if got := exchange(t, addr, sent); got != m.Reply() {
 			t.Errorf("%d: %.60q: %q, want %q", i, m.Sent, got, m.Reply())
 		}
-		if n := srv.stats.protocolErrors.Load() - before; n != 1 {
+		if n := srv.stats.ProtocolErrors.Load() - before; n != 1 {
 			t.Errorf("%.60q: %d protocol errors", m.Sent, n)
 		}
 	}
@@ -242,11 +242,11 @@ func TestCutAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = c.SetDeadline(time.Now().Add(patience))
-		before := srv.stats.bytesIn.Load()
+		before := srv.stats.BytesIn.Load()
 		if _, err := io.WriteString(c, all[:cut]); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "the first part is read", func() bool { return srv.stats.bytesIn.Load() == before+int64(cut) })
+		waitFor(t, "the first part is read", func() bool { return srv.stats.BytesIn.Load() == before+int64(cut) })
 		if _, err := io.WriteString(c, all[cut:]); err != nil {
 			t.Fatal(err)
 		}

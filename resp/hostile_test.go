@@ -16,13 +16,14 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 	"go.uber.org/goleak"
 )
 
 // hostileTest is serveTest for tests that end with nothing left: no goroutine and no
 // byte of the clients' memory.
-func hostileTest(t *testing.T, change func(*Settings)) (*Server, string) {
+func hostileTest(t *testing.T, change func(*settings.Settings)) (*Server, string) {
 	t.Helper()
 	ignore := goleak.IgnoreCurrent()
 	var srv *Server
@@ -109,7 +110,7 @@ func TestSlowReaders(t *testing.T) {
 		// what the collector has not found yet, and 32 MiB for the store's own.
 		growth = 2*memory + memory/2 + 32<<20
 	)
-	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory, s.OutputBuffer = memory, 4<<20 })
+	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory, s.OutputBuffer = memory, 4<<20 })
 	o := dialRaw(t, addr)
 	o.want("+OK", "SET", "a", strings.Repeat("x", 500<<10))
 	runtime.GC()
@@ -163,13 +164,13 @@ func TestSlowReaders(t *testing.T) {
 
 // TestAnnouncedButNotSent: memory is taken for what has come, not for what is to.
 func TestAnnouncedButNotSent(t *testing.T) {
-	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory = 4 << 20 })
+	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 4 << 20 })
 	const head = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"
 	for range 100 {
 		c := dialRaw(t, addr)
 		_, _ = io.WriteString(c.c, head+strings.Repeat("x", 1000))
 	}
-	waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == 100*int64(len(head)+1000) })
+	waitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == 100*int64(len(head)+1000) })
 	if n := srv.budget.inUse(); n > 100*4<<10 {
 		t.Errorf("%d bytes are taken", n)
 	}
@@ -182,7 +183,7 @@ func TestTrickle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as a sender may stall")
 	}
-	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory = 1 << 20 })
+	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 1 << 20 })
 	c := dialRaw(t, addr)
 	_, _ = io.WriteString(c.c, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"+strings.Repeat("x", 3<<20))
 	waitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
@@ -211,7 +212,7 @@ func TestTrickle(t *testing.T) {
 // TestConnectionFlood: connections beyond the limit are told so, those within it go on,
 // and there is room again when some have gone.
 func TestConnectionFlood(t *testing.T) {
-	srv, addr := hostileTest(t, func(s *Settings) { s.MaxClients = 10 })
+	srv, addr := hostileTest(t, func(s *settings.Settings) { s.MaxClients = 10 })
 	var clients []*oracle
 	for range 10 {
 		o := dialRaw(t, addr)
@@ -234,7 +235,7 @@ func TestConnectionFlood(t *testing.T) {
 		}
 	}
 	flood.Wait()
-	if n := srv.stats.refused.Load(); n != 400 {
+	if n := srv.stats.Refused.Load(); n != 400 {
 		t.Errorf("%d refused", n)
 	}
 	for _, o := range clients[:5] {
@@ -261,7 +262,7 @@ func refusedBy(addr string) string {
 // TestIdle: who sends nothing, or stops in the middle of a small request, is closed;
 // who is still sending a large one is not. The hours go by in the test alone.
 func TestIdle(t *testing.T) {
-	srv, addr := hostileTest(t, func(s *Settings) { s.IdleTimeout = time.Hour })
+	srv, addr := hostileTest(t, func(s *settings.Settings) { s.IdleTimeout = time.Hour })
 	silent, half, busy := dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr)
 	const size, part = 2 << 20, 256 << 10
 	head := fmt.Sprintf("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$%d\r\n", size)
@@ -272,7 +273,7 @@ func TestIdle(t *testing.T) {
 	for range size / part {
 		_, _ = busy.c.Write(make([]byte, part))
 		sent += part
-		waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == sent && len(srv.snapshot()) == 3 })
+		waitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == sent && len(srv.snapshot()) == 3 })
 		srv.closeIdle()
 		if n := len(srv.snapshot()); n != 3 {
 			t.Fatalf("%d connections are left", n)
@@ -299,7 +300,7 @@ func TestIdle(t *testing.T) {
 
 // TestHalfRequestsAtClose: requests that are not whole do not hold Close up.
 func TestHalfRequestsAtClose(t *testing.T) {
-	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory = 1 << 20 })
+	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 1 << 20 })
 	var clients []*oracle
 	sent := int64(0)
 	for _, part := range []string{"", "PI", "*", "*2\r\n$3\r\nGE", "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n" + strings.Repeat("x", 1<<20)} {
@@ -308,7 +309,7 @@ func TestHalfRequestsAtClose(t *testing.T) {
 		clients = append(clients, o)
 		sent += int64(len(part))
 	}
-	waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == sent })
+	waitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == sent })
 	waiting := dialRaw(t, addr) // for memory, or else for its own bytes
 	_, _ = io.WriteString(waiting.c, "*2\r\n$4\r\nECHO\r\n$2000000\r\n"+strings.Repeat("x", 100<<10))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -359,7 +360,7 @@ func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
 	case os.Getenv("RINGSIDE_LONG") == "": // test:random takes as many as there may be by default
 		n = 1 << 18
 	}
-	_, addr := hostileTest(t, func(s *Settings) { s.MaxArgs = n })
+	_, addr := hostileTest(t, func(s *settings.Settings) { s.MaxArgs = n })
 	o := dialRaw(t, addr)
 	request := func(name string, args int, arg func(i int) int) {
 		b := bufio.NewWriter(o.c)

@@ -131,7 +131,7 @@ func TestTooFewCopiesRefuseWrites(t *testing.T) {
 		o.want("+OK", "SET", r.keyIn(quarter), "old")
 	}
 	for _, srv := range r.servers {
-		srv.settings.minInSync.Store(2)
+		srv.settings.MinInSync.Store(2)
 	}
 	for quarter, want := range []string{"+OK", refused, "+OK", refused} {
 		key := r.keyIn(quarter)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -15,13 +16,13 @@ const infoPatience = 500 * time.Millisecond
 // infoKeyspace counts what DBSIZE counts: on a forward connection the keys of the cluster, on
 // a redirect connection, as in Redis Cluster, those of this node's primaries. While not all
 // nodes answer, it counts those of this node.
-func infoKeyspace(w *infoWriter) {
-	n := keyspace{w.store().Keys, w.store().Expires}
-	if w.srv.routes.Load() != nil {
-		n = w.call.keyspace()
+func infoKeyspace(w *admin.Info, x *call) {
+	n := keyspace{w.Store().Keys, w.Store().Expires}
+	if x.srv.routes.Load() != nil {
+		n = x.keyspace()
 	}
 	if n.keys > 0 {
-		w.line("db0", fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", n.keys, n.expires))
+		w.Line("db0", fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", n.keys, n.expires))
 	}
 }
 

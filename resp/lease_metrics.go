@@ -1,11 +1,13 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/admin"
+
 // leaseMetrics are those of the node's lease, and of what it has granted as the leader.
 func (m *reporter) leaseMetrics() {
-	m.gauge("lease_valid", func(x *sample) float64 { return float64(bit(x.moves.Lease.Valid)) })
+	m.gauge("lease_valid", func(x *sample) float64 { return float64(admin.Bit(x.moves.Lease.Valid)) })
 	m.gauge("lease_left_seconds", func(x *sample) float64 { return x.moves.Lease.Left })
 	m.gauge("clock_offset_seconds", func(x *sample) float64 { return x.moves.Lease.ClockOffset })
-	m.gauge("clock_skewed", func(x *sample) float64 { return float64(bit(x.moves.Lease.ClockSkewed)) })
+	m.gauge("clock_skewed", func(x *sample) float64 { return float64(admin.Bit(x.moves.Lease.ClockSkewed)) })
 	m.count("lease_requests_total", func(x *sample) int64 { return x.moves.Lease.Granted }, "result", "granted")
 	m.count("lease_requests_total", func(x *sample) int64 { return x.moves.Lease.Refused }, "result", "refused")
 	m.count("lease_lapses_total", func(x *sample) int64 { return x.moves.Lease.Lapses })
@@ -16,11 +18,11 @@ func (m *reporter) leaseMetrics() {
 }
 
 // infoLease tells of the node's lease.
-func infoLease(w *infoWriter, m *Moves) {
+func infoLease(w *admin.Info, m *Moves) {
 	l := &m.Lease
-	w.line("lease_valid", bit(l.Valid))
-	w.line("lease_lapses", l.Lapses)
-	w.line("failovers", l.Failovers)
-	w.line("clock_offset_milliseconds", int64(l.ClockOffset*1000))
-	w.line("clock_skewed", bit(l.ClockSkewed))
+	w.Line("lease_valid", admin.Bit(l.Valid))
+	w.Line("lease_lapses", l.Lapses)
+	w.Line("failovers", l.Failovers)
+	w.Line("clock_offset_milliseconds", int64(l.ClockOffset*1000))
+	w.Line("clock_skewed", admin.Bit(l.ClockSkewed))
 }

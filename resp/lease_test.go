@@ -101,7 +101,7 @@ func TestWritesAreUnknownWhenTheLeaseWasLost(t *testing.T) {
 	o.want("-"+msgLostWrite, "SETNX", "a", "3")
 	lease.lose(1, false)
 	o.want("-"+msgLostWrite, "FLUSHALL")
-	if got := r.servers[0].stats.leaseLost.Load(); got != 2 {
+	if got := r.servers[0].stats.LeaseLost.Load(); got != 2 {
 		t.Errorf("counted %d", got)
 	}
 }

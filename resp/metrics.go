@@ -1,7 +1,9 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/uber-go/tally/v4"
 )
@@ -96,10 +98,10 @@ func (m *reporter) tagged(tags []string) tally.Scope {
 
 // sample takes all figures. It is called once a second, by one goroutine.
 func (s *Server) sample(m *reporter) {
-	s.stats.rates()
+	s.stats.Rates()
 	x := sample{srv: s, store: s.store.Stats(), moves: s.moves()}
-	x.memory = memoryInUse(&x.store)
-	s.peak.Store(max(s.peak.Load(), x.memory))
+	x.memory = admin.MemoryInUse(&x.store)
+	s.admin.NoteMemory(x.memory)
 	for i := range m.totals {
 		t := &m.totals[i]
 		t.set(t.read(&x))
@@ -113,13 +115,13 @@ func (s *Server) sample(m *reporter) {
 	m.reportWaiting(x.moves.Waiting)
 }
 
-func (m *reporter) reportCommands(s *stats) {
-	for id := range s.commands {
-		c := &s.commands[id]
-		failed := c.failed.Load()
-		m.reportResult(id, resultOK, max(c.calls.Load()-failed, 0))
+func (m *reporter) reportCommands(s *stats.Stats) {
+	for id := range s.Commands {
+		c := &s.Commands[id]
+		failed := c.Failed.Load()
+		m.reportResult(id, resultOK, max(c.Calls.Load()-failed, 0))
 		m.reportResult(id, resultError, failed)
-		m.reportResult(id, resultRejected, c.rejected.Load())
+		m.reportResult(id, resultRejected, c.Rejected.Load())
 	}
 }
 
@@ -138,8 +140,8 @@ func (m *reporter) reportResult(id, result int, n int64) {
 	(*t).set(n)
 }
 
-func (m *reporter) reportErrors(s *stats) {
-	for code, n := range s.errorCounts() {
+func (m *reporter) reportErrors(s *stats.Stats) {
+	for code, n := range s.ErrorCounts() {
 		t := m.errors[code]
 		if t == nil {
 			t = &total{counter: m.tagged([]string{"code", code}).Counter("errors_total")}

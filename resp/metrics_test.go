@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/uber-go/tally/v4"
 )
 
@@ -88,13 +89,13 @@ func TestEachLatency(t *testing.T) {
 func TestLatencyBuckets(t *testing.T) {
 	for d, want := range map[time.Duration]int{
 		0: 0, 255: 0, 256: 1, 511: 1, 512: 2, time.Microsecond: 2, 1024: 3,
-		time.Minute: latencyBuckets - 1, 100 * time.Hour: latencyBuckets - 1,
+		time.Minute: stats.Buckets - 1, 100 * time.Hour: stats.Buckets - 1,
 	} {
-		got := latencyBucket(d)
+		got := stats.Bucket(d)
 		if got != want {
 			t.Errorf("%v: bucket %d, want %d", d, got, want)
 		}
-		if got < latencyBuckets-1 && d >= latencyBound(got) || got > 0 && d < latencyBound(got-1) {
+		if got < stats.Buckets-1 && d >= stats.Bound(got) || got > 0 && d < stats.Bound(got-1) {
 			t.Errorf("%v is not within bucket %d", d, got)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // monitors are the clients that sent MONITOR and see every command.
@@ -47,7 +47,7 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	if cmd.Flags&(command.FlagSkipMonitor|command.FlagAdmin) != 0 && !cmd.Script {
 		return
 	}
-	args = redacted(cmd, args)
+	args = cmd.Redacted(args)
 	now := time.Now()
 	from := "lua"
 	if !scripted {
@@ -56,7 +56,7 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	line := fmt.Appendf(nil, "+%d.%06d [0 %s]", now.Unix(), now.Nanosecond()/1000, from)
 	for _, arg := range args {
 		line = append(line, ' ')
-		line = appendQuoted(line, arg)
+		line = admin.AppendQuoted(line, arg)
 	}
 	line = append(line, '\r', '\n')
 	m.mu.Lock()
@@ -66,64 +66,15 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	}
 }
 
-var redactedWord = []byte("(redacted)")
-
-// redacted returns a call's arguments for others to see: with passwords, and the
-// names that go with them, replaced.
-func redacted(cmd *command.Row, args [][]byte) [][]byte {
-	hide := func(from, to int) {
-		args = slices.Clone(args)
-		for i := from; i < min(to, len(args)); i++ {
-			args[i] = redactedWord
-		}
+// cmdMonitor has its reply sent before the first line is.
+func cmdMonitor(x *call) {
+	if x.InTransaction { // its lines would come between the replies of the transaction
+		x.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
+		return
 	}
-	switch cmd.Full {
-	case "auth":
-		hide(1, len(args))
-	case "hello":
-		for i := 2; i < len(args); i++ {
-			switch {
-			case wire.EqualFold(args[i], "auth"):
-				hide(i+1, i+3)
-				i += 2
-			case wire.EqualFold(args[i], "setname"):
-				i++
-			}
-		}
-	case "config|set":
-		for i := 2; i+1 < len(args); i += 2 {
-			if wire.EqualFold(args[i], "requirepass") {
-				hide(i+1, i+2)
-			}
-		}
+	x.OK()
+	if !x.conn.session.monitor.Load() {
+		c := x.conn
+		x.then = func() { c.srv.monitors.add(c) }
 	}
-	return args
-}
-
-// appendQuoted appends b as Redis shows it: in double quotes, all but printable
-// ASCII escaped.
-func appendQuoted(dst, b []byte) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, c := range b {
-		switch {
-		case c == '\\' || c == '"':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		case c == '\a':
-			dst = append(dst, '\\', 'a')
-		case c == '\b':
-			dst = append(dst, '\\', 'b')
-		case c < ' ' || c > '~':
-			dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"')
 }

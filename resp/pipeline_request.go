@@ -19,7 +19,7 @@ func (c *conn) alone(r *request) {
 	c.startClock()
 	c.call.req = r
 	c.runOne(r)
-	c.pendingStats.flush(c.srv.stats)
+	c.Pending.Flush(c.srv.stats)
 	c.count(at)
 	if then := c.call.then; then != nil {
 		c.call.then = nil
@@ -45,8 +45,8 @@ func (c *conn) messages(reqs []request) int {
 func (c *conn) reject(cmd *command.Row, msg string) {
 	at := len(c.out.Buf)
 	c.out.Error(msg)
-	c.srv.stats.rejected(cmd)
-	c.srv.stats.errorReply(c.out.Buf[at:])
+	c.srv.stats.Rejected(cmd)
+	c.srv.stats.ErrorReply(c.out.Buf[at:])
 }
 
 // writable returns nil, or why the store takes no write of a command. A command that only
@@ -67,7 +67,7 @@ func (c *conn) runOne(r *request) {
 	x.RunAgain, x.waited = false, 0
 	x.LatchAll = x.LatchAll && x.Apart
 	if f := c.from; f != nil && f.tooLate(r) {
-		c.srv.stats.late.Add(1)
+		c.srv.stats.Late.Add(1)
 		f.status = StatusLate
 		c.reject(r.cmd, msgLate)
 		return
@@ -103,7 +103,7 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	args, at := x.Args, len(c.out.Buf)
 	c.reads(cmd, args)
 	if !cmd.Keyed && !cmd.Neutral {
-		c.pendingStats.flush(c.srv.stats)
+		c.Pending.Flush(c.srv.stats)
 	}
 	x.Start = at
 	start, waited := c.lately, x.waited
@@ -124,12 +124,12 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	if x.RunAgain {
 		return
 	}
-	c.pendingStats.count(c.srv.stats, cmd, took)
+	c.Pending.Count(c.srv.stats, cmd, took)
 	if len(c.out.Buf) > at && c.out.Buf[at] == '-' {
-		c.srv.stats.commands[cmd.ID].failed.Add(1)
-		c.srv.stats.errorReply(c.out.Buf[at:])
+		c.srv.stats.Commands[cmd.ID].Failed.Add(1)
+		c.srv.stats.ErrorReply(c.out.Buf[at:])
 	}
-	c.srv.slowlog.consider(c, cmd, args, took)
+	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
 	if cap(c.out.Buf) > keepReply {
 		c.chargeReply()
 	}

@@ -224,7 +224,7 @@ func (c *conn) finishUnit() {
 // commit commits the unit. If it returns true there is nothing left to see to: the unit
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
-	c.pendingStats.flush(c.srv.stats)
+	c.Pending.Flush(c.srv.stats)
 	c.unit.SkipAcks(c.session.early && len(c.servedWaiters) == 0)
 	wait, err := c.unit.Commit(c)
 	c.unitEnded()

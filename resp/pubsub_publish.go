@@ -87,7 +87,7 @@ func (p *publisher) sendToPeers(c *conn, reqs []request) {
 		b.send(Terms{}, publishTimeout, nil)
 		p.peers = append(p.peers, b)
 	}
-	c.srv.stats.forwarded.Add(int64(len(p.peers) * len(reqs)))
+	c.srv.stats.Forwarded.Add(int64(len(p.peers) * len(reqs)))
 }
 
 // addPeers adds what the other nodes have counted.
@@ -169,7 +169,7 @@ func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 		batches[i] = batch{link: peer, bytes: raw, requests: requests}
 		batches[i].send(Terms{}, publishTimeout, nil)
 	}
-	x.srv.stats.forwarded.Add(int64(len(batches) * requests))
+	x.srv.stats.Forwarded.Add(int64(len(batches) * requests))
 	var replies [][]byte
 	for i := range batches {
 		if reply, err := batches[i].reply(); err == nil && reply[0] != '-' {

@@ -62,7 +62,7 @@ func (c *conn) appendPush(message []byte) bool {
 		fits = c.srv.budget.charge(c, more)
 	}
 	if !fits {
-		c.srv.stats.outputLimit.Add(1)
+		c.srv.stats.OutputLimit.Add(1)
 		c.srv.log.Warn("closing a client: it reads its push messages too slowly",
 			"client", c.session.id, "addr", c.net.RemoteAddr())
 		c.dropPushes()

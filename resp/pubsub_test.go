@@ -144,7 +144,7 @@ func TestSubscriptionsEndWithTheConnection(t *testing.T) {
 	}
 	// Whoever listens is never idle.
 	other.do("SUBSCRIBE", "a")
-	srv.settings.idleTimeout.Store(int64(time.Nanosecond))
+	srv.settings.IdleTimeout.Store(int64(time.Nanosecond))
 	srv.closeIdle()
 	if got := other.do("PING").String(); got != "*($pong $)" {
 		t.Error(got)

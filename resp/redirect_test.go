@@ -56,7 +56,7 @@ func TestNewOwnerDoesNotRedirectToTheOldOne(t *testing.T) {
 	fresh.send("GET", key)
 	fresh.send("MGET", key, key)
 	waitFor(t, "the old primary to be asked", func() bool {
-		return r.servers[0].stats.notMine.Load() > 2 || r.servers[1].stats.redirected.Load() > 0
+		return r.servers[0].stats.NotMine.Load() > 2 || r.servers[1].stats.Redirected.Load() > 0
 	})
 	old.want(moved, "GET", key)
 	r.place(1, after, nil)
@@ -66,7 +66,7 @@ func TestNewOwnerDoesNotRedirectToTheOldOne(t *testing.T) {
 	if got := fresh.next().String(); got != "*($v $v)" {
 		t.Errorf("at the new primary: %s", got)
 	}
-	if n := r.servers[1].stats.redirected.Load(); n > 0 {
+	if n := r.servers[1].stats.Redirected.Load(); n > 0 {
 		t.Errorf("%d redirects back", n)
 	}
 }
@@ -110,7 +110,7 @@ func TestLearnerRedirects(t *testing.T) {
 func TestWaitingForNewsEnds(t *testing.T) {
 	r := routedSlots(t, 2)
 	for _, srv := range r.servers {
-		srv.settings.forwardLimit.Store(int64(50 * time.Millisecond))
+		srv.settings.ForwardLimit.Store(int64(50 * time.Millisecond))
 	}
 	key := r.inFirst(1)[0]
 	r.place(1, learning(t, false), nil)
@@ -133,7 +133,7 @@ func TestClusterClientsWhileNodesDisagree(t *testing.T) {
 	now := r.spread(rnd)
 	r.placeAll(now)
 	for _, srv := range r.servers {
-		srv.settings.redirect.Store(true)
+		srv.settings.Redirect.Store(true)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -204,5 +204,5 @@ func (r *routed) handOverLate(rnd *rand.Rand, now *ring.Placement) *ring.Placeme
 // asked is how often a server was asked what it serves.
 func (r *routed) asked(i int) int64 {
 	cmd := r.servers[i].table.ByName["ring|serves"]
-	return r.servers[i].stats.commands[cmd.ID].calls.Load()
+	return r.servers[i].stats.Commands[cmd.ID].Calls.Load()
 }

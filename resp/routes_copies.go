@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -18,24 +20,21 @@ import (
 // msgNoReplicas refuses a write to a range with fewer copies than min-in-sync demands.
 const msgNoReplicas = "NOREPLICAS Not enough good replicas to write."
 
-// maxCopies is more than a range ever has.
-const maxCopies = 255
-
 // copies is how many nodes have all of a range by the routes, its primary included.
 func copies(row *ring.Row) int { return 1 + len(row.Backups) }
 
 // MinInSync is how many nodes, the primary included, must have a range for writes to it to
 // be taken, and acknowledged.
-func (s *Server) MinInSync() int { return int(s.settings.minInSync.Load()) }
+func (s *Server) MinInSync() int { return int(s.settings.MinInSync.Load()) }
 
 // scarce tells whether some of this node's ranges have fewer copies than a write needs.
 func (s *Server) scarce(r *Routes) bool {
-	return r != nil && r.fewest < int(s.settings.minInSync.Load())
+	return r != nil && r.fewest < int(s.settings.MinInSync.Load())
 }
 
 // refuses tells whether writes to a token are refused for want of copies.
 func (s *Server) refuses(r *Routes, t ring.Token) bool {
-	return copies(r.Placement.Lookup(t)) < int(s.settings.minInSync.Load())
+	return copies(r.Placement.Lookup(t)) < int(s.settings.MinInSync.Load())
 }
 
 // placement is the newest that this node knows, which may be ahead of the routes.
@@ -132,7 +131,7 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 	// Otherwise no reply has left before all backups had what it tells of.
 	early := x.conn.session.wasEarly
 	part := wire.AppendArray(nil, 8)
-	for _, arg := range []string{"RING", "PART", strconv.FormatUint(routes.digest, 16), "", "RING", "INSYNC", f.String(), strconv.Itoa(bit(early))} {
+	for _, arg := range []string{"RING", "PART", strconv.FormatUint(routes.digest, 16), "", "RING", "INSYNC", f.String(), strconv.Itoa(admin.Bit(early))} {
 		part = wire.AppendBulkString(part, arg)
 	}
 	var asked []batch
@@ -190,7 +189,7 @@ func cmdRingInsync(x *call) {
 		x.Fail(command.ErrMoved)
 		return
 	}
-	x.Int(int64(min(n, maxCopies)))
+	x.Int(int64(min(n, settings.MaxCopies)))
 }
 
 // writes notes where a request is to write, and refuses it if this node is to run it and
@@ -250,17 +249,17 @@ func (s *Server) countSets(old, now *Routes) {
 			continue
 		}
 		for _, b := range was.Backups {
-			s.stats.shrinks.Add(int64(bit(!slices.Contains(row.Backups, b))))
+			s.stats.Shrinks.Add(int64(admin.Bit(!slices.Contains(row.Backups, b))))
 		}
 		for _, b := range row.Backups {
-			s.stats.growths.Add(int64(bit(!slices.Contains(was.Backups, b))))
+			s.stats.Growths.Add(int64(admin.Bit(!slices.Contains(was.Backups, b))))
 		}
 	}
 }
 
 // leastCopies completes the routes.
 func (r *Routes) leastCopies() {
-	r.fewest = maxCopies
+	r.fewest = settings.MaxCopies
 	for i, owner := range r.owner {
 		if owner == ownerSelf {
 			r.fewest = min(r.fewest, copies(r.Placement.Row(i)))
@@ -275,7 +274,7 @@ func (s *Server) scarceIn(r *Routes, spans []ring.Range) bool {
 	}
 	for i, owner := range r.owner {
 		row := r.Placement.Row(i)
-		if owner == ownerSelf && copies(row) < int(s.settings.minInSync.Load()) &&
+		if owner == ownerSelf && copies(row) < int(s.settings.MinInSync.Load()) &&
 			slices.ContainsFunc(spans, func(span ring.Range) bool {
 				return span.Contains(row.Range.Start) || row.Range.Contains(span.Start)
 			}) {

@@ -94,7 +94,7 @@ func (c *conn) awaitLease() {
 	if (*x.lease).WaitUnchanged(x.rows, x.tokens, most, c.srv.stop, c.gone) {
 		return
 	}
-	c.srv.stats.leaseLost.Add(int64(c.unitReplies))
+	c.srv.stats.LeaseLost.Add(int64(c.unitReplies))
 	c.notifyServed(nil, msgLostWrite)
 	read, status := msgLeaseLost, StatusRun
 	if c.from != nil && !c.from.group.writes {

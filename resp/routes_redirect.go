@@ -38,7 +38,7 @@ type serveAnswers struct {
 // requests it has answered: 0 if the first is to be looked at again.
 func (c *conn) moved(r *request, routes *Routes) int {
 	if r.owner == ownerSeveral {
-		c.srv.stats.crossSlot.Add(1)
+		c.srv.stats.CrossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)
 		return 1
 	}
@@ -84,7 +84,7 @@ func (c *conn) moved(r *request, routes *Routes) int {
 		c.refuse(r, msgUnreachable)
 		return 1
 	}
-	c.srv.stats.redirected.Add(1)
+	c.srv.stats.Redirected.Add(1)
 	c.refuse(r, c.movedText(at, to))
 	return 1
 }

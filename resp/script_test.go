@@ -50,7 +50,7 @@ func TestScriptWithoutKeysFollowsItsKey(t *testing.T) {
 	r.place(1, r.all(0), nil)
 	o := dialRedis(t, r.addrs[0], 2)
 	o.send("EVAL", "return redis.call('incr', ARGV[1])", "0", "k")
-	waitFor(t, "the script to be sent back", func() bool { return r.servers[1].stats.notMine.Load() > 0 })
+	waitFor(t, "the script to be sent back", func() bool { return r.servers[1].stats.NotMine.Load() > 0 })
 	r.placeAll(r.all(1))
 	if got := o.next().String(); got != ":1" {
 		t.Error(got)
@@ -176,13 +176,13 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 	// Who needs no latch that it holds goes on.
 	other.want("_$", "GET", "k")
 	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "0")
-	srv.scripts.look(srv.clock()+time.Hour, time.Duration(srv.settings.busyAfter.Load()))
+	srv.scripts.look(srv.clock()+time.Hour, time.Duration(srv.settings.BusyAfter.Load()))
 	if n := srv.scripts.overdue.Load(); n > 0 {
 		t.Errorf("%d scripts are overdue that may run for ever", n)
 	}
 	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "3000")
 	other.want("*($busy-reply-threshold $3000)", "CONFIG", "GET", "busy-reply-*")
-	srv.scripts.look(srv.clock()+4*time.Second, time.Duration(srv.settings.busyAfter.Load()))
+	srv.scripts.look(srv.clock()+4*time.Second, time.Duration(srv.settings.BusyAfter.Load()))
 	other.want("-"+msgBusy, "SET", "k", "1")
 	other.want("+OK", "SCRIPT", "KILL")
 	if got := o.next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {

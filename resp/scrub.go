@@ -2,9 +2,9 @@ package resp
 
 import (
 	"context"
-	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -15,26 +15,7 @@ import (
 // ScrubInterval is in how much time a node compares all that it serves with its backups; 0
 // is only when it is told to.
 func (s *Server) ScrubInterval() time.Duration {
-	return time.Duration(s.settings.scrubEvery.Load())
-}
-
-// scrubBounds are those of an interval that is not 0: below, a node would do little else.
-var scrubBounds = bounds{int64(time.Minute), int64(365 * 24 * time.Hour)}
-
-// parseScrubInterval takes seconds, or a time as flags have it.
-func (s *settings) parseScrubInterval(value string) (func(), string) {
-	d, err := time.ParseDuration(value)
-	if n, ok := wire.ParseInt([]byte(value)); ok && n >= 0 && n <= scrubBounds.max/int64(time.Second) {
-		d, err = time.Duration(n)*time.Second, nil
-	}
-	if err != nil || d != 0 && !scrubBounds.has(int64(d)) {
-		return nil, "argument must be 0, which is never, or from 1m to 365 days: a number of seconds, or 24h, say"
-	}
-	return func() { s.scrubEvery.Store(int64(d)) }, ""
-}
-
-func (s *settings) scrubIntervalText() string {
-	return strconv.FormatInt(s.scrubEvery.Load()/int64(time.Second), 10)
+	return time.Duration(s.settings.ScrubEvery.Load())
 }
 
 // cmdRingScrub is RING SCRUB [STATUS].
@@ -51,33 +32,33 @@ func cmdRingScrub(x *call) {
 }
 
 // infoScrub tells how far the comparison is, and what it found.
-func infoScrub(w *infoWriter, s *status.Scrub) {
+func infoScrub(w *admin.Info, s *status.Scrub) {
 	ended := int64(0)
 	if s.Ended != nil {
 		ended = s.Ended.Unix()
 	}
-	w.line("scrub_interval_seconds", int64(s.Interval))
-	w.line("scrub_running", bit(s.Running))
-	w.line("scrub_ranges_done", s.Done)
-	w.line("scrub_ranges", s.Total)
-	w.line("scrub_rounds", s.Rounds)
-	w.line("scrub_last_round_time", ended)
-	w.line("scrub_oldest_seconds", int64(s.OldestAge))
-	w.line("scrub_never", s.Never)
-	w.line("scrub_compared", s.Compared)
-	w.line("scrub_skipped", s.Skipped)
-	w.line("scrub_undecided", s.Undecided)
-	w.line("scrub_differed", s.Differed)
-	w.line("scrub_repaired", s.Repaired)
-	w.line("scrub_repairing", s.Repairing)
-	w.line("ranges_damaged", s.Damaged)
-	w.line("ranges_given_up_for_damage", s.Yielded)
-	w.line("ranges_discarded_for_damage", s.Discarded)
+	w.Line("scrub_interval_seconds", int64(s.Interval))
+	w.Line("scrub_running", admin.Bit(s.Running))
+	w.Line("scrub_ranges_done", s.Done)
+	w.Line("scrub_ranges", s.Total)
+	w.Line("scrub_rounds", s.Rounds)
+	w.Line("scrub_last_round_time", ended)
+	w.Line("scrub_oldest_seconds", int64(s.OldestAge))
+	w.Line("scrub_never", s.Never)
+	w.Line("scrub_compared", s.Compared)
+	w.Line("scrub_skipped", s.Skipped)
+	w.Line("scrub_undecided", s.Undecided)
+	w.Line("scrub_differed", s.Differed)
+	w.Line("scrub_repaired", s.Repaired)
+	w.Line("scrub_repairing", s.Repairing)
+	w.Line("ranges_damaged", s.Damaged)
+	w.Line("ranges_given_up_for_damage", s.Yielded)
+	w.Line("ranges_discarded_for_damage", s.Discarded)
 }
 
 // scrubMetrics are those of the comparison of copies.
 func (m *reporter) scrubMetrics() {
-	m.gauge("scrub_running", func(x *sample) float64 { return float64(bit(x.moves.Scrub.Running)) })
+	m.gauge("scrub_running", func(x *sample) float64 { return float64(admin.Bit(x.moves.Scrub.Running)) })
 	m.gauge("scrub_round_ranges", func(x *sample) float64 { return float64(x.moves.Scrub.Total) })
 	m.gauge("scrub_round_ranges_done", func(x *sample) float64 { return float64(x.moves.Scrub.Done) })
 	m.gauge("scrub_oldest_seconds", func(x *sample) float64 { return x.moves.Scrub.OldestAge })

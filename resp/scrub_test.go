@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -27,7 +28,7 @@ func TestScrubIntervalIsASetting(t *testing.T) {
 	if srv.ScrubInterval() != before {
 		t.Error("what was refused holds")
 	}
-	s := DefaultSettings()
+	s := settings.Default()
 	s.ScrubInterval = time.Second
 	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "scrub interval") {
 		t.Error(err)

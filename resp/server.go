@@ -11,7 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
@@ -22,7 +25,7 @@ import (
 type Config struct {
 	Store *store.Store
 	// Settings that CONFIG SET may change later.
-	Settings Settings
+	Settings settings.Settings
 	// Debug says which clients may send DEBUG: yes is all, local those of this host, no (the
 	// default) none.
 	Debug string
@@ -70,7 +73,7 @@ type Config struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
-	c.Settings.ensureDefaults()
+	c.Settings.EnsureDefaults()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -93,12 +96,11 @@ type Server struct {
 	store           *store.Store
 	log             *slog.Logger
 	table           *command.Table
-	settings        settings
-	stats           *stats
+	settings        settings.Running
+	stats           *stats.Stats
 	budget          budget
 	pause           pause
 	monitors        monitors
-	slowlog         slowlog
 	logins          logins
 	foreign         foreignLog
 	unauthenticated unauthenticated
@@ -106,7 +108,7 @@ type Server struct {
 	runID           string
 	scripts         scripts
 	process         uint64 // in the tokens of watched keys
-	config          configTable
+	admin           *admin.Server
 	routing         sync.Mutex // serializes SetRoutes
 	routes          atomic.Pointer[Routes]
 	lease           atomic.Pointer[Lease] // nil on a node that needs none
@@ -117,7 +119,6 @@ type Server struct {
 	pubsub          pubsub
 	courier         pushWorker
 	draws           collection.Draws
-	peak            atomic.Int64 // most memory that sample has seen in use
 
 	keyEvents keyEvents
 
@@ -128,7 +129,6 @@ type Server struct {
 	nextID    atomic.Int64
 	count     atomic.Int64 // connections that are open
 	port      atomic.Int64 // of the first listener; 0 before it, or if it has none
-	stopping  atomic.Bool  // SHUTDOWN was accepted
 	done      sync.WaitGroup
 	stop      chan struct{}
 	hurry     chan struct{} // closed by EndWaits
@@ -157,9 +157,9 @@ func NewServer(cfg Config) (*Server, error) {
 		stop:      make(chan struct{}),
 		hurry:     make(chan struct{}),
 	}
-	s.settings.set(nil, &cfg.Settings)
-	s.config = newConfigTable(s)
-	s.stats = newStats(s.table)
+	s.settings.Set(nil, &cfg.Settings)
+	s.stats = stats.New(s.table)
+	s.admin = newAdmin(s)
 	s.budget.init(s)
 	s.scripts.init(s.keptMost)
 	s.pause.init()
@@ -228,7 +228,7 @@ func (s *Server) forget(l net.Listener) {
 // accept starts a connection, or tells it why not.
 func (s *Server) accept(nc net.Conn) {
 	if msg := s.refusal(nc); msg != "" {
-		s.stats.refused.Add(1)
+		s.stats.Refused.Add(1)
 		// A fresh socket's buffer takes this without waiting.
 		_ = nc.SetDeadline(time.Now().Add(time.Second))
 		if s.cfg.TLS == nil {
@@ -252,7 +252,7 @@ func (s *Server) accept(nc net.Conn) {
 	}
 	s.done.Add(1)
 	s.mu.Unlock()
-	s.stats.accepted.Add(1)
+	s.stats.Accepted.Add(1)
 	go func() {
 		defer s.done.Done()
 		c.serve()
@@ -272,10 +272,10 @@ func (s *Server) setKeepAlive(nc net.Conn) {
 
 // refusal returns why a new connection is not taken, or "".
 func (s *Server) refusal(nc net.Conn) string {
-	if s.count.Load() >= s.settings.maxClients.Load() && !s.unauthenticated.evict(s) {
+	if s.count.Load() >= s.settings.MaxClients.Load() && !s.unauthenticated.evict(s) {
 		return "ERR max number of clients reached"
 	}
-	if s.cfg.ProtectedMode && s.cfg.TLS == nil && s.settings.password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
+	if s.cfg.ProtectedMode && s.cfg.TLS == nil && s.settings.Password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
 		return "DENIED Ringside runs in protected mode: it has no password and no TLS, and so talks to " +
 			"clients on the same host only. Set --requirepass or --tls-cert, or, if every host that can " +
 			"reach it may read and change all data, --protected-mode=no."

@@ -22,7 +22,7 @@ func TestTooManyClients(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	c.ended()
-	if n := srv.stats.refused.Load(); n != 1 {
+	if n := srv.stats.Refused.Load(); n != 1 {
 		t.Errorf("%d refused", n)
 	}
 	a.want("+OK", "CONFIG", "SET", "maxclients", "3")
@@ -45,8 +45,8 @@ func TestProtectedMode(t *testing.T) {
 		"another host, not protected":   {"192.0.2.1", true, "", false},
 	} {
 		srv := &Server{cfg: Config{ProtectedMode: !test.open}}
-		srv.settings.maxClients.Store(1)
-		srv.settings.setPassword(test.pass)
+		srv.settings.MaxClients.Store(1)
+		srv.settings.SetPassword(test.pass)
 		c := &strangerConn{from: test.from}
 		if refused := srv.refusal(c) != ""; refused != test.refused {
 			t.Errorf("%s: refused: %v", name, refused)
@@ -102,7 +102,7 @@ func TestClose(t *testing.T) {
 	idle.want("+OK", "CLIENT", "PAUSE", "100000", "WRITE")
 	paused.send("SET", "a", "2")
 	asleep.send("DEBUG", "SLEEP", "1000")
-	waitFor(t, "both wait", func() bool { return srv.stats.waiting.Load() == 2 })
+	waitFor(t, "both wait", func() bool { return srv.stats.Waiting.Load() == 2 })
 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

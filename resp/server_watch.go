@@ -18,14 +18,14 @@ func (s *Server) watchConnections(m *reporter) {
 		s.unauthenticated.expire(s)
 		s.budget.relieve()
 		s.store.FailUnacked(s.forwardTimeout())
-		s.scripts.look(s.clock(), time.Duration(s.settings.busyAfter.Load()))
+		s.scripts.look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
 		s.keyEvents.look()
 		s.sample(m)
 	}
 }
 
 func (s *Server) closeIdle() {
-	idle := time.Duration(s.settings.idleTimeout.Load())
+	idle := time.Duration(s.settings.IdleTimeout.Load())
 	if idle == 0 {
 		return
 	}
@@ -35,4 +35,14 @@ func (s *Server) closeIdle() {
 			c.close()
 		}
 	}
+}
+
+// Rate is how many commands the server ran in the last second.
+func (s *Server) Rate() int64 { return s.stats.PerSecond.Load() }
+
+// EachLatency calls visit for each command that has run, with the upper ends of
+// duration buckets, in seconds, how many calls stayed below each, how many calls
+// there were, and their seconds together. The slices are valid during the call only.
+func (s *Server) EachLatency(visit func(command string, bounds []float64, below []uint64, count uint64, sum float64)) {
+	s.stats.EachLatency(visit)
 }

@@ -62,8 +62,8 @@ const (
 
 func (s *session) init(c *conn) {
 	s.id = c.srv.nextID.Add(1)
-	s.authed = c.srv.settings.password.Load() == nil
-	s.redirect = c.srv.settings.redirect.Load()
+	s.authed = c.srv.settings.Password.Load() == nil
+	s.redirect = c.srv.settings.Redirect.Load()
 	s.started = c.srv.clock()
 	s.lastUsed.Store(int64(s.started))
 	s.proto.Store(2)
@@ -97,7 +97,7 @@ func (s *session) keepReply() bool {
 // authorized reports whether the client may run commands. The connection's own
 // goroutine asks.
 func (c *conn) authorized() bool {
-	return c.session.authed || c.srv.settings.password.Load() == nil
+	return c.session.authed || c.srv.settings.Password.Load() == nil
 }
 
 // wait keeps the connection waiting for d, or until end is closed. It returns
@@ -115,9 +115,9 @@ func (c *conn) waitUnless(stop <-chan struct{}, d time.Duration, end <-chan stru
 	defer timer.Stop()
 	if !c.blocking { // or it counts as one that waits anyhow
 		c.session.waiting.Store(true)
-		c.srv.stats.waiting.Add(1)
+		c.srv.stats.Waiting.Add(1)
 		defer func() {
-			c.srv.stats.waiting.Add(-1)
+			c.srv.stats.Waiting.Add(-1)
 			c.session.waiting.Store(false)
 			c.session.lastUsed.Store(int64(c.srv.clock()))
 		}()

@@ -63,7 +63,7 @@ func TestStoppedSubscriberDoesNotDelayWrites(t *testing.T) {
 			t.Errorf("who reads heard of %d of %d writes", n, batches*batch)
 		}
 		_ = closesAfter(stopped)
-		if got := srv.stats.outputLimit.Load(); got != 1 {
+		if got := srv.stats.OutputLimit.Load(); got != 1 {
 			t.Errorf("%d clients were closed since they do not read, want 1", got)
 		}
 	})

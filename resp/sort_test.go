@@ -35,7 +35,7 @@ func TestSortByKeysOfSeveralNodes(t *testing.T) {
 
 func TestSortUnderStrictSlots(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	srv.settings.strictSlots.Store(true)
+	srv.settings.StrictSlots.Store(true)
 	o := dialRedis(t, addr, 2)
 	o.do("RPUSH", "l", "1")
 	o.want("-ERR BY option of SORT denied in cluster mode.", "SORT", "l", "BY", "w_*")

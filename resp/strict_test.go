@@ -63,18 +63,18 @@ func TestStrictSlotsOnALoneNode(t *testing.T) {
 				o.do("SET", "a", "old")
 				o.do("SET", "b", "old")
 				cmd, _ := srv.table.Lookup([][]byte{[]byte(words[0]), nil, nil, nil, nil})
-				before := srv.stats.crossSlot.Load()
+				before := srv.stats.CrossSlot.Load()
 				reply := o.do(words...).String()
 				loose := slots || cmd.Merge == command.MergeNone
 				if refused := reply == "-"+msgCrossSlot; refused != (strict && loose) {
 					t.Errorf("%v, strict %v, redirect %v: %s", words, strict, slots, reply)
-				} else if refused && (srv.stats.crossSlot.Load() != before+1 || o.do("GET", "b").String() != "$old") {
+				} else if refused && (srv.stats.CrossSlot.Load() != before+1 || o.do("GET", "b").String() != "$old") {
 					t.Errorf("%v was refused and did something, or was not counted", words)
 				}
 				if loose && !strict {
 					apartSoFar++
 				}
-				if got := srv.stats.apart.Load(); got != apartSoFar {
+				if got := srv.stats.Apart.Load(); got != apartSoFar {
 					t.Errorf("%v: %d counted, want %d", words, got, apartSoFar)
 				}
 			}
@@ -103,7 +103,7 @@ func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	lone, addr := serveTest(t, nil)
-	lone.settings.strictSlots.Store(true)
+	lone.settings.StrictSlots.Store(true)
 	strict := dialRedis(t, addr, 2)
 	refused := make(map[string]bool)
 	let := make(map[string]bool)
@@ -150,7 +150,7 @@ func TestStrictSlotsWhereOneNodeServesBothKeys(t *testing.T) {
 		o := dialRedis(t, r.addrs[i], 2)
 		// Behind another request, it is judged on its way into the window.
 		for _, strict := range []bool{false, true} {
-			srv.settings.strictSlots.Store(strict)
+			srv.settings.StrictSlots.Store(strict)
 			o.send("GET", keys[0])
 			o.send("MSETNX", keys[0], "1", other, "1")
 			o.next()
@@ -158,7 +158,7 @@ func TestStrictSlotsWhereOneNodeServesBothKeys(t *testing.T) {
 				t.Errorf("node %d, strict %v: %s", i, strict, got)
 			}
 		}
-		if got := srv.stats.apart.Load(); got != 1 {
+		if got := srv.stats.Apart.Load(); got != 1 {
 			t.Errorf("node %d: %d counted", i, got)
 		}
 	}

@@ -83,3 +83,16 @@ var clusterRefusals = []*command.Row{
 		Tips: []string{"nondeterministic_output"},
 	},
 }
+
+const (
+	msgPlacementRules    = "ERR the cluster itself decides which node has which keys: see RING HELP"
+	msgNoLinks           = "ERR CLUSTER LINKS is not supported: see RING INFO"
+	msgNoClusterReplicas = "ERR a node has backups of some ranges and is the primary of others: see CLUSTER SHARDS and RING PLACEMENT"
+)
+
+// cmdClusterSaveconfig: the placement is on disk before anybody goes by it.
+func cmdClusterSaveconfig(x *call) { x.OK() }
+
+// cmdClusterCountFailureReports: nodes tell one another whether they are alive, not whether
+// others are.
+func cmdClusterCountFailureReports(x *call) { x.Int(0) }

@@ -5,7 +5,7 @@ import "github.com/ringside-kv/ringside/resp/internal/command"
 // The commands about the connection itself.
 var connectionCommands = []command.Row{
 	{
-		Name: "auth", Arity: -2, Group: "connection", Run: byServer(cmdAuth),
+		Name: "auth", Arity: -2, Group: "connection", Run: byServer(cmdAuth), Hide: hidePassword,
 		Waits: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
@@ -75,7 +75,7 @@ var connectionCommands = []command.Row{
 		Flags:   command.FlagLoading | command.FlagStale | command.FlagFast,
 	},
 	{
-		Name: "hello", Arity: -1, Group: "connection", Run: byServer(cmdHello),
+		Name: "hello", Arity: -1, Group: "connection", Run: byServer(cmdHello), Hide: hideHello,
 		Waits: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},

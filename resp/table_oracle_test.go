@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -139,6 +140,9 @@ func TestCommandAgainstRedis(t *testing.T) {
 // callOnce runs one command as a connection would, through the table.
 func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 	t.Helper()
+	if srv.admin == nil {
+		srv.admin = &admin.Server{Table: srv.table}
+	}
 	x := &call{Call: command.Call{Writer: &wire.Writer{Proto: proto}}, srv: srv}
 	x.Host = x
 	for _, arg := range args {

@@ -170,7 +170,7 @@ func (ts *trackers) shrink() {
 
 // shrinkLocked is shrink for who holds the lock; a last key goes last.
 func (ts *trackers) shrinkLocked(last string) {
-	most := int(ts.srv.settings.trackingKeys.Load())
+	most := int(ts.srv.settings.TrackingKeys.Load())
 	for other := range ts.keys {
 		if most == 0 || ts.items <= most {
 			break

@@ -335,7 +335,7 @@ func TestQuiesceWaitsForNodesThatKeepKeys(t *testing.T) {
 func TestRemoteTrackersAreBounded(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
-	r.servers[1].settings.trackingKeys.Store(10)
+	r.servers[1].settings.TrackingKeys.Store(10)
 	for i := range 50 {
 		c.ask("GET", fmt.Sprintf("{%s}%d", keys[1], i))
 	}

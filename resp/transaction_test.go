@@ -341,7 +341,7 @@ func TestTransactionsOfLibraries(t *testing.T) {
 		seed := randomtest.Seed(t)
 		r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
 		for _, srv := range r.servers {
-			srv.settings.redirect.Store(redirect)
+			srv.settings.Redirect.Store(redirect)
 		}
 		ctx := t.Context()
 		cluster := redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]})

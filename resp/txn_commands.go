@@ -47,7 +47,7 @@ func cmdWatch(x *call) {
 	for _, key := range keys {
 		size += int64(len(key)) + queuedCost
 	}
-	if len(keys)+len(m.watched) > int(x.srv.settings.maxArgs.Load())/4 || !m.charge(c, size) {
+	if len(keys)+len(m.watched) > int(x.srv.settings.MaxArgs.Load())/4 || !m.charge(c, size) {
 		x.Error(msgNotQueued)
 		return
 	}
@@ -136,7 +136,7 @@ func (e *execution) together() bool {
 	e.conn.become(&all, e.multi.request(0, len(e.multi.cmds), true))
 	all.judged = true
 	if e.conn.ownerOf(&all, e.srv.routes.Load()); all.owner == ownerSeveral {
-		e.srv.stats.crossSlot.Add(1)
+		e.srv.stats.CrossSlot.Add(1)
 		e.Error(msgCrossSlot)
 		return false
 	}
@@ -245,7 +245,7 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 		case r.msg != "":
 			return nil, r.msg
 		case owner == ownerSeveral:
-			x.srv.stats.crossSlot.Add(1)
+			x.srv.stats.CrossSlot.Add(1)
 			return nil, msgCrossSlot
 		case owner == ownerNone:
 			return nil, msgNoCopy
@@ -259,7 +259,7 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 		if owner == ownerSelf {
 			c.runPart(b, c.termsHere())
 		} else {
-			x.srv.stats.forwarded.Add(1)
+			x.srv.stats.Forwarded.Add(1)
 			b.link = routes.links[owner]
 			b.send(c.termsTo(b.link), left, nil)
 		}

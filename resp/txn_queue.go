@@ -92,7 +92,7 @@ func (m *multi) forget(c *conn) {
 
 // charge takes n bytes for the transaction, or reports that there is no memory for them.
 func (m *multi) charge(c *conn, n int64) bool {
-	if m.charged+n > c.srv.settings.clientMemory.Load()/2 {
+	if m.charged+n > c.srv.settings.ClientMemory.Load()/2 {
 		return false
 	}
 	switch {
@@ -188,7 +188,7 @@ func (c *conn) unqueueable(r *request) string {
 	for _, arg := range args {
 		size += len(arg) + queuedCost/4
 	}
-	if m.words+1+len(args)+2*len(m.watched)+3 > int(c.srv.settings.maxArgs.Load()) || !m.refused && !m.charge(c, int64(size)) {
+	if m.words+1+len(args)+2*len(m.watched)+3 > int(c.srv.settings.MaxArgs.Load()) || !m.refused && !m.charge(c, int64(size)) {
 		return msgNotQueued
 	}
 	keys, err := r.cmd.KeysOf(args, c.keys[:0])

@@ -11,7 +11,7 @@ func TestAnsweredCommandsAreCounted(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	calls := func(name string) int64 {
-		return srv.stats.commands[srv.table.Named([]byte(name)).ID].calls.Load()
+		return srv.stats.Commands[srv.table.Named([]byte(name)).ID].Calls.Load()
 	}
 	for i := range int64(50) {
 		o.send("SET", "a", "1")
@@ -20,7 +20,7 @@ func TestAnsweredCommandsAreCounted(t *testing.T) {
 		for range 3 {
 			o.next()
 		}
-		got := [4]int64{calls("set"), calls("get"), srv.stats.hits.Load(), srv.stats.misses.Load()}
+		got := [4]int64{calls("set"), calls("get"), srv.stats.Hits.Load(), srv.stats.Misses.Load()}
 		if want := [4]int64{i + 1, 2 * (i + 1), i + 1, i + 1}; got != want {
 			t.Fatalf("SETs, GETs, hits and misses: %d, want %d", got, want)
 		}

@@ -55,7 +55,7 @@ func TestUnauthenticatedClientIsClosedAfterATime(t *testing.T) {
 		if got := ask(t, late, "AUTH secret"); got != "+OK" {
 			t.Errorf("without auth-timeout: %s", got)
 		}
-		if got := srv.stats.unauthenticated.Load(); got != 3 {
+		if got := srv.stats.Unauthenticated.Load(); got != 3 {
 			t.Errorf("%d connections are counted, want 3", got)
 		}
 	})

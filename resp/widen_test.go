@@ -140,7 +140,7 @@ func TestScriptLeavesNothingWhenARangeHasTooFewCopies(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0"}, []string{"n1", "n0"}, []string{"n1"}))
 	for _, srv := range r.servers {
-		srv.settings.minInSync.Store(2)
+		srv.settings.MinInSync.Store(2)
 	}
 	o := dialRedis(t, r.addrs[0], 2)
 	const body = "redis.call('set', KEYS[1], 'new') redis.pcall('set', KEYS[2], 'new')"
@@ -158,7 +158,7 @@ const maxDirtyBytes = 4 << 20
 // behind, and gives back what it was charged.
 func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	srv.settings.clientMemory.Store(8 << 20)
+	srv.settings.ClientMemory.Store(8 << 20)
 	srv.budget.mu.Lock()
 	srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
 	srv.budget.mu.Unlock()

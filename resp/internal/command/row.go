@@ -51,7 +51,9 @@ type Row struct {
 	WhileSubscribed bool
 	Neutral         bool // may run inside a unit, having no keys: touches only its reply
 	Unkeyed         bool // its keys do not decide which node runs it
-	KeysOfExec      bool // its keys are those of the commands of a transaction, which it runs
+	// Hide, if set, calls hide for arguments that are passwords, or names that go with them.
+	Hide       func(args [][]byte, hide func(from, to int))
+	KeysOfExec bool // its keys are those of the commands of a transaction, which it runs
 
 	// Set when the table is built.
 

@@ -1,0 +1,102 @@
+package admin
+
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+func cmdConfigGet(x *call) {
+	type match struct {
+		name  []byte
+		param *settings.Param
+	}
+	var found []match
+	for i := range x.srv.Config {
+		p := &x.srv.Config[i]
+		for _, pattern := range x.Args[2:] {
+			if !glob.Match(pattern, []byte(p.Name), true) {
+				continue
+			}
+			name := []byte(p.Name)
+			if wire.EqualFold(pattern, p.Name) {
+				name = pattern // as the client wrote it
+			}
+			found = append(found, match{name, p})
+			break
+		}
+	}
+	x.Map(len(found))
+	for _, m := range found {
+		x.Bulk(m.name)
+		x.BulkString(m.param.Get())
+	}
+}
+
+// cmdConfigSet changes all settings that it is given, or none.
+func cmdConfigSet(x *call) {
+	args := x.Args[2:]
+	if len(args)%2 != 0 {
+		x.Error(command.MsgSyntax)
+		return
+	}
+	params := make([]*settings.Param, len(args)/2)
+	for i := range params {
+		if params[i] = x.srv.Config.Find(args[2*i]); params[i] == nil {
+			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + string(command.Shown(args[2*i], 128)) + "'")
+			return
+		}
+	}
+	var changes []func()
+	for i, p := range params {
+		apply, fault := p.Change(args[2*i+1])
+		for _, earlier := range params[:i] {
+			if earlier == p {
+				fault = "duplicate parameter"
+			}
+		}
+		if fault != "" {
+			x.Error("ERR CONFIG SET failed (possibly related to argument '" + string(command.Shown(args[2*i], 128)) + "') - " + fault)
+			return
+		}
+		changes = append(changes, apply)
+	}
+	for _, apply := range changes {
+		apply()
+	}
+	for i, p := range params {
+		value := args[2*i+1]
+		if p.Name == "requirepass" {
+			value = []byte(command.RedactedWord)
+		}
+		x.srv.Log.Info("setting changed", "name", p.Name, "value", string(command.Shown(value, 128)), "client", x.client.ID())
+	}
+	x.OK()
+}
+
+func cmdConfigResetstat(x *call) {
+	x.srv.Stats.Reset()
+	x.srv.Stats.ExpiredBefore.Store(x.srv.Store.Stats().Expired)
+	x.OK()
+}
+
+func cmdConfigHelp(x *command.Call) {
+	command.Help(x, "CONFIG",
+		"GET <pattern> [<pattern> ...]",
+		"    Show the settings whose names match a pattern.",
+		"SET <name> <value> [<name> <value> ...]",
+		"    Change settings, all of them or none.",
+		"RESETSTAT",
+		"    Set the counters of INFO back to zero.",
+	)
+}
+
+// hideConfig hides a password that CONFIG SET is given.
+func hideConfig(args [][]byte, hide func(from, to int)) {
+	for i := 2; i+1 < len(args); i += 2 {
+		if wire.EqualFold(args[i], "requirepass") {
+			hide(i+1, i+2)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/resp/internal/stats"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A Server is what the commands show and change of the server. Its fields are set once, before the
+// first command.
+type Server struct {
+	Store    *store.Store
+	Log      *slog.Logger
+	Table    *command.Table
+	Stats    *stats.Stats
+	Settings *settings.Running
+	Config   settings.Table
+	Source   Source
+	Shutdown func() // must not wait for the server to close
+
+	Version, NodeID, RunID, ConfigFile string
+
+	Slowlog  Slowlog
+	stopping atomic.Bool  // SHUTDOWN was accepted
+	peak     atomic.Int64 // most memory that NoteMemory was told
+}
+
+// NoteMemory notes how much memory is in use, for the peak that INFO shows.
+func (s *Server) NoteMemory(bytes int64) { s.peak.Store(max(s.peak.Load(), bytes)) }
+
+// A Source tells what changes from call to call. Its methods are called from any goroutine.
+type Source interface {
+	Mode() string // as HELLO and INFO call it: "standalone" or "cluster"
+	Port() int64
+	Uptime() time.Duration
+	Connections() int64
+	TrackingClients() int64
+	ClientMemory() int64 // bytes of requests and replies in flight
+	Scripts() (n int, bytes int64)
+	Topics() (channels, patterns, shards int)
+	// Section writes a section of INFO that only the server can write: Replication, Cluster,
+	// Keyspace or Ring. The call is INFO's.
+	Section(w *Info, title string, x *command.Call)
+}
+
+// A Client is the one that sent the command.
+type Client interface {
+	ID() int64
+	Addr() string
+	Name() string // by CLIENT SETNAME
+}
+
+// A Host runs the commands of this package: the server's [command.Host] has to be one.
+type Host interface {
+	Admin() (*Server, Client)
+}
+
+// A call is a Call with the server that it is about.
+type call struct {
+	*command.Call
+	srv    *Server
+	client Client
+}
+
+// on is the handler of a command that shows or changes the server.
+func on(run func(*call)) func(*command.Call) {
+	return func(x *command.Call) {
+		srv, client := x.Host.(Host).Admin()
+		run(&call{x, srv, client})
+	}
+}

@@ -1,0 +1,55 @@
+package admin
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+)
+
+func infoServer(w *Info) {
+	s := w.srv
+	uptime := int64(s.Source.Uptime() / time.Second)
+	executable, _ := os.Executable()
+	w.Line("redis_version", RedisVersion)
+	w.Line("ringside_version", s.Version)
+	w.Line("redis_mode", s.Source.Mode())
+	w.Line("os", hostOS())
+	w.Line("arch_bits", strconv.IntSize)
+	w.Line("go_version", runtime.Version())
+	w.Line("process_id", os.Getpid())
+	w.Line("run_id", s.RunID)
+	w.Line("tcp_port", s.Source.Port())
+	w.Line("server_time_usec", time.Now().UnixMicro())
+	w.Line("uptime_in_seconds", uptime)
+	w.Line("uptime_in_days", uptime/(24*60*60))
+	w.Line("hz", 10)
+	w.Line("configured_hz", 10)
+	w.Line("executable", executable)
+	w.Line("config_file", s.ConfigFile)
+	w.Line("io_threads_active", Bit(runtime.GOMAXPROCS(0) > 1))
+}
+
+func infoClients(w *Info) {
+	s := w.srv
+	w.Line("connected_clients", s.Source.Connections())
+	w.Line("cluster_connections", 0)
+	w.Line("maxclients", s.Settings.MaxClients.Load())
+	w.Line("client_recent_max_input_buffer", 0)
+	w.Line("client_recent_max_output_buffer", 0)
+	w.Line("blocked_clients", s.Stats.Blocked.Load())
+	w.Line("tracking_clients", s.Source.TrackingClients())
+	w.Line("clients_in_timeout_table", 0)
+}
+
+func infoCPU(w *Info) {
+	system, user := cpuTimes()
+	seconds := func(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 6, 64) }
+	w.Line("used_cpu_sys", seconds(system))
+	w.Line("used_cpu_user", seconds(user))
+	w.Line("used_cpu_sys_children", seconds(0))
+	w.Line("used_cpu_user_children", seconds(0))
+	// All threads serve clients: there is no main one.
+	w.Line("used_cpu_sys_main_thread", seconds(system))
+	w.Line("used_cpu_user_main_thread", seconds(user))
+}

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package admin
+
+const offHeapBlocks = false

@@ -1,0 +1,23 @@
+package command
+
+import "slices"
+
+// RedactedWord stands for a secret among a command's arguments.
+const RedactedWord = "(redacted)"
+
+var redactedWord = []byte(RedactedWord)
+
+// Redacted returns a call's arguments for others to see, in MONITOR and SLOWLOG: with what
+// [Row.Hide] names replaced.
+func (c *Row) Redacted(args [][]byte) [][]byte {
+	if c.Hide == nil {
+		return args
+	}
+	args = slices.Clone(args)
+	c.Hide(args, func(from, to int) {
+		for i := from; i < min(to, len(args)); i++ {
+			args[i] = redactedWord
+		}
+	})
+	return args
+}

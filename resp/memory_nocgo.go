@@ -1,5 +1,0 @@
-//go:build !cgo
-
-package resp
-
-const offHeapBlocks = false

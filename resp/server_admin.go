@@ -1,0 +1,93 @@
+package resp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
+
+// What the server tells the commands of internal/admin.
+
+func newAdmin(s *Server) *admin.Server {
+	return &admin.Server{
+		Store: s.store, Log: s.log, Table: s.table, Stats: s.stats, Settings: &s.settings,
+		Config: newConfig(s), Source: adminSource{s}, Shutdown: s.cfg.Shutdown,
+		Version: s.cfg.Version, NodeID: s.cfg.NodeID, RunID: s.runID, ConfigFile: s.cfg.ConfigFile,
+	}
+}
+
+// Admin implements admin.Host.
+func (x *call) Admin() (*admin.Server, admin.Client) { return x.srv.admin, adminClient{x.conn} }
+
+// An adminClient is a connection as internal/admin sees it.
+type adminClient struct{ c *conn }
+
+func (a adminClient) ID() int64    { return a.c.session.id }
+func (a adminClient) Addr() string { return a.c.net.RemoteAddr().String() }
+
+func (a adminClient) Name() string {
+	s := &a.c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.name
+}
+
+// An adminSource is a server as internal/admin sees it.
+type adminSource struct{ s *Server }
+
+func (a adminSource) Mode() string                  { return a.s.mode() }
+func (a adminSource) Port() int64                   { return a.s.port.Load() }
+func (a adminSource) Uptime() time.Duration         { return a.s.clock() }
+func (a adminSource) Connections() int64            { return a.s.count.Load() }
+func (a adminSource) TrackingClients() int64        { return int64(a.s.tracking.n.Load()) }
+func (a adminSource) ClientMemory() int64           { return a.s.budget.inUse() }
+func (a adminSource) Scripts() (n int, bytes int64) { return a.s.scripts.kept() }
+
+func (a adminSource) Topics() (channels, patterns, shards int) {
+	p := &a.s.pubsub
+	return p.topicsOf(subChannel), p.topicsOf(subPattern), p.topicsOf(subShard)
+}
+
+func (a adminSource) Section(w *admin.Info, title string, x *command.Call) {
+	switch title {
+	case "Replication":
+		infoReplication(w, a.s)
+	case "Cluster":
+		infoCluster(w, a.s)
+	case "Keyspace":
+		infoKeyspace(w, x.Host.(*call))
+	case "Ring":
+		infoRing(w, a.s)
+	}
+}
+
+func infoReplication(w *admin.Info, s *Server) {
+	w.Line("role", "master")
+	backups := s.backups()
+	w.Line("connected_slaves", len(backups))
+	if least := s.MinInSync(); least > 1 {
+		good := 0
+		if routes := s.routes.Load(); routes != nil {
+			good = routes.fewest - 1
+		}
+		w.Line("min_slaves_good_slaves", good)
+	}
+	for i, b := range backups {
+		at := splitAddr(b.Addr)
+		w.Line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.Host, at.port))
+	}
+	w.Line("master_failover_state", "no-failover")
+	w.Line("master_replid", s.runID)
+	w.Line("master_replid2", "0000000000000000000000000000000000000000")
+	w.Line("master_repl_offset", 0)
+	w.Line("second_repl_offset", -1)
+	w.Line("repl_backlog_active", 0)
+	w.Line("repl_backlog_size", 0)
+	w.Line("repl_backlog_first_byte_offset", 0)
+	w.Line("repl_backlog_histlen", 0)
+}
+
+// PebbleIsOffHeap reports whether Pebble's block cache and memtables lie outside Go's heap.
+func PebbleIsOffHeap() bool { return admin.PebbleIsOffHeap() }
