@@ -197,20 +197,14 @@ func (c *conn) parseMore() (int, error) {
 	}
 	taken := 0
 	for c.start < c.end && len(c.reqs) < maxPipeline && taken < maxPipelineBytes && len(c.args) < maxPipelineArgs {
-		n, err := c.guard.Frame(c.in[c.start:c.end], &c.limits)
+		first := len(c.args)
+		n, args, err := c.guard.Next(c.in[c.start:c.end], &c.limits, c.args)
+		c.args = args
 		if n == 0 || err != nil {
 			return taken, err
 		}
-		first := len(c.args)
-		c.args, err = wire.Split(c.in[c.start:c.start+n:c.start+n], c.args)
 		c.start += n
 		taken += n
-		if err == nil && c.in[c.start-n] != '*' && wire.IsHTTP(c.args[first:]) {
-			c.args, err = c.args[:first], wire.ErrHTTP
-		}
-		if err != nil {
-			return taken, err
-		}
 		if len(c.args) > first {
 			c.reqs = append(c.reqs, request{first: first, last: len(c.args), raw: c.in[c.start-n : c.start]})
 		}

@@ -226,7 +226,7 @@ func (c *conn) transact(r *request) {
 // become makes r another request.
 func (c *conn) become(r *request, raw []byte) {
 	first := len(c.args)
-	c.args, _ = wire.Split(raw, c.args) // which is as it should be
+	c.args = wire.Split(raw, c.args)
 	*r = request{first: first, last: len(c.args), raw: raw, until: r.until, part: r.part}
 	r.cmd, r.msg = c.srv.table.Lookup(c.args[first:])
 }

@@ -24,10 +24,10 @@ const (
 // chosen by another server and hold complete lines.
 const TLSHandshake = 0x16
 
-// IsHTTP reports whether the words of an inline command are a line of an HTTP request:
+// isHTTP reports whether the words of an inline command are a line of an HTTP request:
 // what Redis refuses (POST, Host:), or a request line with a protocol version. No command
 // of three words has the name of an HTTP method, but for GET, which takes one argument.
-func IsHTTP(words [][]byte) bool {
+func isHTTP(words [][]byte) bool {
 	if len(words) == 0 {
 		return false
 	}

@@ -4,20 +4,17 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-
-	"github.com/tidwall/redcon"
 )
 
-// A Guard stands in front of redcon's parser. It walks the frame of a request as
-// bytes arrive, goes on where it stopped when more do, and lets a request through
-// only when it is complete, well-formed and within the limits. What the parser
-// sees therefore has no lengths to lie about: left to itself it panics on a bulk
-// length near 2⁶³, loops on a huge count and waits for ever for the end of an
-// inline command.
+// A Guard parses requests and bounds them. It walks the frame of a request as bytes arrive, goes on
+// where it stopped when more do, and checks each length before it goes by it.
+//
+// It replaces redcon's parser, which cannot be bounded in the same walk: that takes a whole packet in
+// one call, panics on a bulk length near 2⁶³, loops on a huge count, and waits for the end of an
+// inline command without a limit. So every frame would have to be checked first and parsed then.
 type Guard struct {
 	pos  int // bytes of the request walked over so far
 	args int // arguments still to come; -1: the count is not read yet
-	argc int
 	line int // bytes of an unfinished line looked at
 	Need int // bytes that the request has at least; 0: not known
 }
@@ -59,70 +56,107 @@ const (
 // NewGuard returns a guard at the beginning of a request.
 func NewGuard() Guard { return Guard{args: -1} }
 
-// Frame returns the length of the request that buf starts with, or 0 if it is not
-// complete yet. A request of no arguments (an empty line, *0) has a length, too.
-func (g *Guard) Frame(buf []byte, lim *Limits) (int, error) {
+// noLimits are those of a request that was let through before.
+var noLimits = Limits{Args: math.MaxInt, Bulk: math.MaxInt, Authed: true}
+
+// Next appends the arguments of the request that buf starts with to args, and returns its length, or
+// 0 if it is not complete yet. A request of no arguments (an empty line, *0) has a length, too. The
+// arguments point into buf, except those of an inline command.
+//
+// A request that is there as a whole is walked once. One that comes in pieces is walked again once it
+// is complete, since its caller may have moved the buffer meanwhile.
+func (g *Guard) Next(buf []byte, lim *Limits, args [][]byte) (int, [][]byte, error) {
 	if len(buf) == 0 {
-		return 0, nil
+		return 0, args, nil
 	}
 	if buf[0] != '*' {
-		return g.inline(buf, lim)
+		return g.inline(buf, lim, args)
 	}
-	if g.args < 0 {
-		n, valid := g.shortLine(buf, 1)
-		if !valid {
-			line, ok, err := g.nextLine(buf, 1, errMultibulkLine)
-			if !ok {
-				return 0, err
-			}
-			n, valid = parseLength(line)
+	pieces := g.args >= 0
+	if !pieces {
+		n, ok, err := g.count(buf, lim)
+		if !ok {
+			return 0, args, err
 		}
-		switch {
-		case !valid || n > math.MaxInt32:
-			return 0, errMultibulkLength
-		case n > unauthedArgs && !lim.Authed:
-			return 0, errMultibulkAuth
-		case n > int64(lim.Args):
-			return 0, errMultibulkLength
-		case n <= 0:
-			return g.done(), nil
+		if n == 0 {
+			return g.done(), args, nil
 		}
-		g.args, g.argc = int(n), int(n)
+		g.args = n
 	}
+	first := len(args)
 	for g.args > 0 {
-		if g.pos >= len(buf) {
-			return 0, nil
+		arg, err := g.bulk(buf, lim)
+		if arg == nil {
+			return 0, args[:first], err
 		}
-		if buf[g.pos] != '$' {
-			return 0, ProtocolError("expected '$', got '" + string(buf[g.pos:g.pos+1]) + "'")
+		if !pieces {
+			args = append(args, arg)
 		}
-		start := g.pos
-		n, valid := g.shortLine(buf, start+1)
-		if !valid {
-			line, ok, err := g.nextLine(buf, start+1, errBulkLine)
-			if !ok {
-				return 0, err
-			}
-			n, valid = parseLength(line)
-		}
-		switch {
-		case !valid || n < 0 || n > int64(lim.Bulk):
-			return 0, errBulkLength
-		case n > UnauthedBytes && !lim.Authed:
-			return 0, errBulkAuth
-		}
-		end := g.pos + int(n) + 2
-		if end > len(buf) {
-			g.pos, g.Need = start, end
-			return 0, nil
-		}
-		if buf[end-2] != '\r' || buf[end-1] != '\n' {
-			return 0, errBulkLength
-		}
-		g.pos = end
 		g.args--
 	}
-	return g.done(), nil
+	n := g.done()
+	if pieces {
+		return g.Next(buf[:n], &noLimits, args)
+	}
+	return n, args, nil
+}
+
+// count reads how many arguments a request has; less than none is none. It is false if the count is
+// not complete, or is wrong.
+func (g *Guard) count(buf []byte, lim *Limits) (int, bool, error) {
+	n, valid := g.shortLine(buf, 1)
+	if !valid {
+		line, ok, err := g.nextLine(buf, 1, errMultibulkLine)
+		if !ok {
+			return 0, false, err
+		}
+		n, valid = parseLength(line)
+	}
+	switch {
+	case !valid || n > math.MaxInt32:
+		return 0, false, errMultibulkLength
+	case n > unauthedArgs && !lim.Authed:
+		return 0, false, errMultibulkAuth
+	case n > int64(lim.Args):
+		return 0, false, errMultibulkLength
+	}
+	return max(int(n), 0), true, nil
+}
+
+// bulk reads an argument, and moves pos behind it. It returns nil if that is not complete, or is
+// wrong.
+func (g *Guard) bulk(buf []byte, lim *Limits) ([]byte, error) {
+	if g.pos >= len(buf) {
+		return nil, nil
+	}
+	if buf[g.pos] != '$' {
+		return nil, ProtocolError("expected '$', got '" + string(buf[g.pos:g.pos+1]) + "'")
+	}
+	start := g.pos
+	n, valid := g.shortLine(buf, start+1)
+	if !valid {
+		line, ok, err := g.nextLine(buf, start+1, errBulkLine)
+		if !ok {
+			return nil, err
+		}
+		n, valid = parseLength(line)
+	}
+	switch {
+	case !valid || n < 0 || n > int64(lim.Bulk):
+		return nil, errBulkLength
+	case n > UnauthedBytes && !lim.Authed:
+		return nil, errBulkAuth
+	}
+	at, end := g.pos, g.pos+int(n)+2
+	if end > len(buf) {
+		g.pos, g.Need = start, end
+		return nil, nil
+	}
+	if buf[end-2] != '\r' || buf[end-1] != '\n' {
+		return nil, errBulkLength
+	}
+	g.pos = end
+	return buf[at : end-2 : end-2], nil
 }
 
 // done returns the length of the request and forgets it.
@@ -181,9 +215,10 @@ func (g *Guard) shortLine(buf []byte, from int) (n int64, ok bool) {
 	return int64(d)*10 + int64(e), true
 }
 
-func (g *Guard) inline(buf []byte, lim *Limits) (int, error) {
+// inline is Next for a request that is a line of words.
+func (g *Guard) inline(buf []byte, lim *Limits, args [][]byte) (int, [][]byte, error) {
 	if buf[0] == TLSHandshake {
-		return 0, errTLSHello
+		return 0, args, errTLSHello
 	}
 	limit := MaxLine
 	if !lim.Authed {
@@ -193,16 +228,24 @@ func (g *Guard) inline(buf []byte, lim *Limits) (int, error) {
 	if i < 0 {
 		g.line = len(buf)
 		if g.line > limit {
-			return 0, errInline
+			return 0, args, errInline
 		}
-		return 0, nil
+		return 0, args, nil
 	}
 	end := g.line + i
 	if end > limit {
-		return 0, errInline
+		return 0, args, errInline
+	}
+	first := len(args)
+	args, err := splitInline(bytes.TrimSuffix(buf[:end], []byte{'\r'}), args)
+	if err == nil && isHTTP(args[first:]) {
+		err = ErrHTTP
+	}
+	if err != nil {
+		return 0, args[:first], err
 	}
 	g.pos = end + 1
-	return g.done(), nil
+	return g.done(), args, nil
 }
 
 // parseLength parses a count or length of at most 10 digits. As to Redis, "-0" and
@@ -228,24 +271,11 @@ func parseLength(b []byte) (int64, bool) {
 	return n, true
 }
 
-// Split appends the arguments of a request that the guard has let through to
-// args. They point into request, but for those of an inline command.
-func Split(request []byte, args [][]byte) ([][]byte, error) {
-	if request[0] != '*' {
-		line := bytes.TrimSuffix(request[:len(request)-1], []byte{'\r'})
-		return splitInline(line, args)
-	}
-	if request[1] == '-' {
-		return args, nil // no arguments to Redis, but an error to the parser
-	}
-	_, parsed, _, _, err := redcon.ReadNextCommand(request, args[len(args):])
-	if err != nil {
-		return args, ProtocolError(err.Error())
-	}
-	if len(parsed) > 0 && cap(args)-len(args) >= len(parsed) {
-		return args[:len(args)+len(parsed)], nil // parsed in place
-	}
-	return append(args, parsed...), nil
+// Split appends the arguments of a request that a guard has let through before to args.
+func Split(request []byte, args [][]byte) [][]byte {
+	g := NewGuard()
+	_, args, _ = g.Next(request, &noLimits, args)
+	return args
 }
 
 // splitInline splits a line as a shell would: words in double quotes may hold
