@@ -20,7 +20,7 @@ const msgNonLocal = "ERR Script attempted to access a non local key in a cluster
 
 func cmdEval(x *call) {
 	n, ok := wire.ParseInt(x.Args[2])
-	byName := strings.HasPrefix(x.Row.Name, "evalsha")
+	byName := x.Row.BySHA
 	switch {
 	case byName && len(x.Args[1]) != 40:
 		x.Error(msgNoScript)

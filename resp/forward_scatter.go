@@ -29,7 +29,7 @@ const longTimeout = 5 * time.Minute
 // waitsHere tells that a command may wait for something, and so has earlier replies
 // leave first.
 func waitsHere(c *command.Row, s *Server) bool {
-	return c.Waits || (c.Spread || c.Full == "info") && s.routes.Load() != nil
+	return c.Waits || (c.Spread || c.AsksNodes) && s.routes.Load() != nil
 }
 
 // spreads tells whether a command is to cover the cluster, and the cluster is more than

@@ -71,7 +71,7 @@ func (p *pause) applies(cmd *command.Row) bool {
 	if p.all {
 		// Unlike in Redis, the way out stays open: AUTH, CLIENT UNPAUSE, INFO, SHUTDOWN and
 		// their like run.
-		return cmd.Flags&(command.FlagAdmin|command.FlagNoAuth) == 0 && (cmd.Parent == nil || cmd.Parent.Name != "client")
+		return cmd.Flags&(command.FlagAdmin|command.FlagNoAuth) == 0 && !cmd.AboutClients
 	}
 	return cmd.MayWrite || cmd.Flags&command.FlagMayReplicate != 0
 }

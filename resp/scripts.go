@@ -2,7 +2,6 @@ package resp
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -282,7 +281,7 @@ func (c *conn) refuseBusy(reqs []request) {
 
 // shaOf is the script that a request names by its SHA-1.
 func (c *conn) shaOf(r *request) []byte {
-	if r.msg != "" || !r.cmd.Script || !strings.HasPrefix(r.cmd.Full, "evalsha") {
+	if r.msg != "" || !r.cmd.BySHA {
 		return nil
 	}
 	return c.args[r.first+1]

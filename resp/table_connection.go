@@ -10,7 +10,7 @@ var connectionCommands = []command.Row{
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
-		Name: "client", Arity: -2, Group: "connection",
+		Name: "client", Arity: -2, Group: "connection", AboutClients: true,
 		Flags: command.FlagContainer,
 		Subs: append([]*command.Row{
 			{
@@ -76,24 +76,24 @@ var connectionCommands = []command.Row{
 	},
 	{
 		Name: "hello", Arity: -1, Group: "connection", Run: byServer(cmdHello), Hide: hideHello,
-		Waits: true,
+		Waits: true, SetsProtocol: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
 		Name: "ping", Arity: -1, Group: "connection", Run: byServer(cmdPing),
-		Neutral: true, WhileSubscribed: true,
+		Neutral: true, WhileSubscribed: true, TellsSubscribed: true,
 		Flags: command.FlagFast,
 		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 	},
 	{
 		Name: "quit", Arity: -1, Group: "connection", Run: byServer(cmdQuit),
-		WhileSubscribed: true,
-		Flags:           command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
+		WhileSubscribed: true, InMulti: command.MultiRuns,
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
 		Name: "reset", Arity: 1, Group: "connection", Run: byServer(cmdReset),
-		WhileSubscribed: true,
-		Flags:           command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
+		WhileSubscribed: true, InMulti: command.MultiRuns,
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
 		Name: "select", Arity: 2, Group: "connection", Run: byServer(cmdSelect),

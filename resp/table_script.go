@@ -56,8 +56,8 @@ func evalRow(name, what string, access command.Flag) command.Row {
 	}
 	return command.Row{
 		Name: name, Arity: -3, Group: "scripting", Run: byServer(cmdEval),
-		Script: true,
-		Flags:  access | command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
-		Keys:   []command.KeySpec{{Flags: flags, Notes: notes, Index: 2, Keynum: true, First: 1, Step: 1}},
+		Script: true, BySHA: what == "sha1",
+		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
+		Keys:  []command.KeySpec{{Flags: flags, Notes: notes, Index: 2, Keynum: true, First: 1, Step: 1}},
 	}
 }

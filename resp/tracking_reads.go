@@ -26,7 +26,7 @@ type trackedReads struct {
 
 // tracks reports whether what a command reads may be kept by clients.
 func tracks(c *command.Row) bool {
-	return c.Flags&command.FlagReadonly != 0 && c.Flags&command.FlagBlocking == 0 && c.Keyed && (c.Parent == nil || c.Parent.Name != "ring")
+	return c.Flags&command.FlagReadonly != 0 && c.Flags&command.FlagBlocking == 0 && c.Keyed && !c.Between
 }
 
 // tracker is what the client wants to be told, nil if that is nothing.
@@ -169,7 +169,7 @@ func (c *conn) caches() bool {
 
 // ran is called after a command, whatever it was.
 func (c *conn) ran(cmd *command.Row) {
-	if t := c.tracker(); t != nil && !c.call.InTransaction && !c.multi.open && (cmd.Parent == nil || cmd.Parent.Name != "client") {
+	if t := c.tracker(); t != nil && !c.call.InTransaction && !c.multi.open && !cmd.AboutClients {
 		t.reads.caching = false
 	}
 }

@@ -120,7 +120,7 @@ func (x *call) shownExec() {
 }
 
 // cuts tells whether a command of a transaction has all before it run first.
-func (q *queued) cuts() bool { return q.cmd.Spread || q.cmd.Full == "hello" }
+func (q *queued) cuts() bool { return q.cmd.Spread || q.cmd.SetsProtocol }
 
 // An execution is what cmdExec does.
 type execution struct {

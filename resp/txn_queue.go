@@ -56,7 +56,7 @@ const (
 // for another node, begins with EXECABORT, as in Redis: the transaction is over, and nothing of
 // it was run. The command is nil if there is none of the name.
 func rejection(cmd *command.Row, msg string) string {
-	if msg == "" || cmd == nil || cmp.Or(cmd.As, cmd).Full != "exec" || strings.HasPrefix(msg, "EXECABORT ") {
+	if msg == "" || cmd == nil || cmp.Or(cmd.As, cmd).InMulti != command.MultiEnds || strings.HasPrefix(msg, "EXECABORT ") {
 		return msg
 	}
 	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
@@ -112,20 +112,17 @@ func (m *multi) charge(c *conn, n int64) bool {
 // all is at hand, it becomes the request that runs the transaction.
 func (c *conn) queues(r *request) bool {
 	if r.msg != "" {
-		if r.cmd != nil && r.cmd.Full == "exec" {
+		if r.cmd != nil && r.cmd.InMulti == command.MultiEnds {
 			c.multi.end()
 			return false
 		}
 		return true
 	}
-	switch r.cmd.Full {
-	case "exec":
+	if r.cmd.InMulti == command.MultiEnds {
 		c.transact(r)
 		return false
-	case "multi", "discard", "watch", "quit", "reset":
-		return false
 	}
-	return true
+	return r.cmd.InMulti == command.MultiQueues
 }
 
 // queue takes a request into the transaction, or says why not. It returns how many requests
@@ -156,7 +153,7 @@ func (c *conn) queue(r *request) int {
 		}
 		m.words += 1 + len(args)
 		m.subscribes = m.subscribes || r.cmd.Subscribes
-		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.Full == "ping"})
+		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.TellsSubscribed})
 	}
 	c.readsQueued(r)
 	m.count.Add(1)

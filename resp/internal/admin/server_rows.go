@@ -70,7 +70,7 @@ var ServerCommands = []command.Row{
 		},
 	},
 	{
-		Name: "info", Arity: -1, Group: "server", Run: on(cmdInfo),
+		Name: "info", Arity: -1, Group: "server", Run: on(cmdInfo), AsksNodes: true,
 		Flags: command.FlagLoading | command.FlagStale | command.FlagDangerous,
 		Tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 	},

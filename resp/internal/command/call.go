@@ -137,7 +137,7 @@ func (x *Call) CountLookup(key []byte, v *store.Value) {
 		x.Lookups.Hits++
 	} else {
 		x.Lookups.Misses++
-		if x.Row.Parent == nil || x.Row.Parent.Name != "object" { // OBJECT tells nobody
+		if !x.Row.NoMissEvent {
 			x.Unit.Note(store.EventMiss, "keymiss", key)
 		}
 	}

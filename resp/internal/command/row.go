@@ -52,8 +52,25 @@ type Row struct {
 	Neutral         bool // may run inside a unit, having no keys: touches only its reply
 	Unkeyed         bool // its keys do not decide which node runs it
 	// Hide, if set, calls hide for arguments that are passwords, or names that go with them.
-	Hide       func(args [][]byte, hide func(from, to int))
-	KeysOfExec bool // its keys are those of the commands of a transaction, which it runs
+	Hide func(args [][]byte, hide func(from, to int))
+	// InMulti says what becomes of it while a transaction is open.
+	InMulti multiRule
+	// BySHA: its first argument is the SHA-1 of a script.
+	BySHA bool
+	// AsksNodes: it asks other nodes, where there are some, though it is not split over them.
+	AsksNodes bool
+	// SetsProtocol: it chooses the protocol of its reply and of those behind it.
+	SetsProtocol bool
+	// TellsSubscribed: its reply in RESP2 depends on whether the client has subscriptions.
+	TellsSubscribed bool
+	// BlockOption: it waits only if it is called with BLOCK.
+	BlockOption bool
+	// AboutClients: no pause holds it back, and CLIENT CACHING stays in force behind it. A
+	// container has it for its subcommands.
+	AboutClients bool
+	// NoMissEvent: a key that it does not find is not an event. Also for its subcommands.
+	NoMissEvent bool
+	KeysOfExec  bool // its keys are those of the commands of a transaction, which it runs
 
 	// Set when the table is built.
 
@@ -72,6 +89,15 @@ type Row struct {
 	Parent *Row     // of a subcommand
 	ACL    []string // categories with their @, derived from flags and group
 }
+
+// A multiRule is what becomes of a command while a transaction is open.
+type multiRule byte
+
+const (
+	MultiQueues multiRule = iota // EXEC runs it
+	MultiRuns                    // it runs at once
+	MultiEnds                    // it is EXEC
+)
 
 // A mergeKind is how replies of several nodes become one.
 type mergeKind byte
@@ -155,7 +181,7 @@ func (c *Row) MayWait(args [][]byte) bool {
 	if c.Flags&FlagBlocking == 0 || len(c.Keys) == 0 {
 		return false
 	}
-	if c.Group != "stream" {
+	if !c.BlockOption {
 		return true
 	}
 	for _, arg := range args[1:] {

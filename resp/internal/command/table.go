@@ -42,6 +42,8 @@ func (t *Table) add(row, parent *Row) *Row {
 	}
 	if parent != nil {
 		c.Full = parent.Name + "|" + c.Name
+		c.AboutClients = c.AboutClients || parent.AboutClients
+		c.NoMissEvent = c.NoMissEvent || parent.NoMissEvent
 	}
 	c.ID = len(t.All)
 	t.All = append(t.All, c)

@@ -51,7 +51,7 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RO access"),
 	},
 	{
-		Name: "object", Arity: -2, Group: "generic",
+		Name: "object", Arity: -2, Group: "generic", NoMissEvent: true,
 		Flags: command.FlagContainer,
 		Subs: []*command.Row{
 			{

@@ -114,12 +114,12 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RO access"),
 	},
 	{
-		Name: "xread", Arity: -4, Group: "stream", Run: cmdXread,
+		Name: "xread", Arity: -4, Group: "stream", Run: cmdXread, BlockOption: true,
 		Flags: command.FlagReadonly | command.FlagBlocking,
 		Keys:  []command.KeySpec{{Flags: "RO access", Keyword: "STREAMS", From: 1, Last: -1, Step: 1, Limit: 2}},
 	},
 	{
-		Name: "xreadgroup", Arity: -7, Group: "stream", Run: cmdXreadgroup,
+		Name: "xreadgroup", Arity: -7, Group: "stream", Run: cmdXreadgroup, BlockOption: true,
 		Flags: command.FlagWrite | command.FlagBlocking,
 		Keys:  []command.KeySpec{{Flags: "RO access", Keyword: "STREAMS", From: 4, Last: -1, Step: 1, Limit: 2}},
 	},
