@@ -139,8 +139,8 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 		" multi=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
 		" cmd=%s user=default redir=%d resp=%d lib-name=%s lib-ver=%s\n",
 		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
-		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, c.subs.n[subChannel].Load(), c.subs.n[subPattern].Load(),
-		c.subs.n[subShard].Load(), queued, pushes, memory, last, c.redirection(), s.proto.Load(), libName, libVer)
+		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, c.subs.of(subChannel), c.subs.of(subPattern),
+		c.subs.of(subShard), queued, pushes, memory, last, c.redirection(), s.proto.Load(), libName, libVer)
 }
 
 // descriptor returns the number of the connection's socket, -1 if it has none.

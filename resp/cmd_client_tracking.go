@@ -132,7 +132,7 @@ func (x *call) untrack() {
 	c := x.conn
 	if t := c.session.tracking.Load(); t != nil && t.reads.holding {
 		t.reads.holding = false
-		c.holdPushes(false)
+		c.pushes.hold(false)
 	}
 	c.unit.SetAuthor(0)
 	x.srv.tracking.remove(c)

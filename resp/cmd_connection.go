@@ -155,18 +155,18 @@ func cmdReset(x *call) {
 	s := &x.conn.session
 	if s.monitor.Load() {
 		x.srv.monitors.remove(x.conn)
-		x.conn.clearPushes()
+		x.conn.pushes.clear()
 	}
 	if x.srv.watchers.remove(x.conn) {
-		x.conn.clearPushes()
+		x.conn.pushes.clear()
 	}
 	if s.tracking.Load() != nil {
 		x.untrack()
-		x.conn.clearPushes()
+		x.conn.pushes.clear()
 	}
 	x.conn.multi.end()
-	if x.srv.pubsub.removeAll(x.conn) {
-		x.Buf = x.conn.takePushes(x.Buf)
+	if x.srv.pubsub.removeAll(&x.conn.subs) {
+		x.Buf = x.conn.pushes.take(x.Buf)
 		x.conn.subscribed = false
 	}
 	s.redirect = x.srv.settings.Redirect.Load()

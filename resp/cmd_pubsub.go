@@ -15,11 +15,11 @@ func cmdSunsubscribe(x *call) { x.unsubscribe(subShard) }
 
 func (x *call) subscribe(kind subKind) {
 	if x.InTransaction { // messages wait for the reply of the whole transaction
-		x.conn.holdPushes(true)
+		x.conn.pushes.hold(true)
 		x.then = func() {}
 	}
 	for _, name := range x.Args[1:] {
-		if !x.srv.pubsub.add(x.conn, kind, name) {
+		if !x.srv.pubsub.add(&x.conn.subs, kind, name) {
 			x.Error("ERR too many subscriptions: they take more memory than output-buffer allows")
 			break
 		}
@@ -34,13 +34,13 @@ func (x *call) unsubscribe(kind subKind) {
 	c := x.conn
 	names := x.Args[1:]
 	if len(names) == 0 {
-		for _, name := range x.srv.pubsub.namesOf(c, kind) {
+		for _, name := range x.srv.pubsub.namesOf(&c.subs, kind) {
 			names = append(names, []byte(name))
 		}
 	}
 	for _, name := range names {
-		x.srv.pubsub.remove(c, kind, name)
-		x.Buf = c.takePushes(x.Buf)
+		x.srv.pubsub.remove(&c.subs, kind, name)
+		x.Buf = c.pushes.take(x.Buf)
 		x.subscription(name)
 		x.Int(c.subs.count(kind))
 	}
@@ -110,7 +110,7 @@ func (c *conn) redirectShard(r *request) {
 // are. What is published meanwhile leaves after the replies.
 func (c *conn) subscribes(reqs []request) int {
 	c.srv.pause.wait(c, reqs[0].cmd)
-	c.holdPushes(true)
+	c.pushes.hold(true)
 	n := 0
 	for n < len(reqs) {
 		r := &reqs[n]
@@ -124,7 +124,7 @@ func (c *conn) subscribes(reqs []request) int {
 	if c.flush() != nil {
 		c.closing = true
 	}
-	c.holdPushes(false)
+	c.pushes.hold(false)
 	return n
 }
 

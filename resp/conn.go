@@ -126,6 +126,8 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.growsUnit = c.growUnit
 	c.call.init(c)
 	c.call.Writer = &c.out
+	c.pushes.c = c
+	c.subs.client = &c.pushes
 	c.asyncForward.init(c)
 	c.waitSignal.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
@@ -392,7 +394,7 @@ func (c *conn) finish() {
 	}
 	_ = c.flush()
 	c.close()
-	c.closePushes()
+	c.pushes.close()
 	c.resizeInput(nil)
 	c.dropSpareInput()
 	c.multi.end()

@@ -181,7 +181,7 @@ func (l *eventLine) confirmed(commits []*eventCommit, known int, wants, noted st
 	}
 	l.known = l.known[known:]
 	if !l.ending {
-		if l.late && e.all&^store.EventMiss&^noted != 0 && e.srv.pubsub.n.Load() > 0 {
+		if l.late && e.all&^store.EventMiss&^noted != 0 && !e.srv.pubsub.isEmpty() {
 			e.reportGap(l.node)
 		}
 		l.late = false

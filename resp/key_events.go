@@ -256,7 +256,7 @@ func (e *keyEvents) take(events []byte, done func()) (waits bool) {
 
 // tell publishes events to the clients of this node. The caller holds mu.
 func (e *keyEvents) tell(events []byte) {
-	if e.srv.pubsub.n.Load() == 0 {
+	if e.srv.pubsub.isEmpty() {
 		return
 	}
 	e.telling.Lock()

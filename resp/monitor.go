@@ -62,7 +62,7 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, to := range m.conns {
-		to.push(line)
+		to.pushes.push(line)
 	}
 }
 

@@ -65,7 +65,7 @@ func (w *watchers) tell(old, now *Routes) {
 		if messages[proto] == nil {
 			messages[proto] = placementMessage(proto == 3, text)
 		}
-		c.push(messages[proto])
+		c.pushes.push(messages[proto])
 	}
 }
 

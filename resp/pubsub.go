@@ -25,30 +25,44 @@ const (
 
 // pubsub are the subscriptions of the clients of this node.
 //
-// Invariant: who is in a topic's list when a message is published has it in its queue before
-// the publisher goes on, and nobody else does. So lists change under the lock, and messages
-// are queued under it.
+// Invariant: a message is in the queues of the clients that are in its topic's list when it is
+// published, and of no others, before the publisher goes on. So lists change under the lock, and
+// messages are queued under it.
 type pubsub struct {
 	mu     sync.RWMutex
 	topics [subKinds]map[string]*topic
 	n      atomic.Int64 // subscriptions of all kinds
 }
 
-// A topic is a channel or a pattern with those who want its messages.
+// A topic is a channel or a pattern with its subscribers.
 type topic struct {
 	name  string
-	conns []*conn
-	place map[*conn]int // in conns
+	subs  []*subscriptions
+	place map[*subscriptions]int // in subs
 }
 
 // subscriptionCost is about how much memory a subscription takes, beside its name.
 const subscriptionCost = 256
 
-// subscriptions are those of one client. What is no number is guarded by pubsub.mu.
+// A subscriber is a client as its subscriptions see it. Any goroutine may call its methods, none of
+// which waits.
+type subscriber interface {
+	// queue queues a message as appendMessage makes it. The caller that gets true has to call
+	// kick, which has the queue written.
+	queue(message []byte) bool
+	kick()
+	// limit is how many bytes subscriptions may take; charge and release count them.
+	limit() int64
+	charge(n int64)
+	release(n int64)
+}
+
+// subscriptions are those of one client. What is not a number is guarded by pubsub.mu.
 type subscriptions struct {
-	names [subKinds]map[string]struct{}
-	bytes int64 // about, which count for the budget
-	n     [subKinds]atomic.Int32
+	client subscriber
+	names  [subKinds]map[string]struct{}
+	bytes  int64 // about, which count for the budget
+	n      [subKinds]atomic.Int32
 }
 
 // count is the number that replies tell: channels and patterns are counted together.
@@ -59,95 +73,98 @@ func (s *subscriptions) count(kind subKind) int64 {
 	return int64(s.n[subChannel].Load() + s.n[subPattern].Load())
 }
 
-// any tells whether there is a subscription of any kind.
+// of is the number of subscriptions of a kind.
+func (s *subscriptions) of(kind subKind) int32 { return s.n[kind].Load() }
+
+// any reports whether there is a subscription of any kind.
 func (s *subscriptions) any() bool {
 	return s.n[subChannel].Load()+s.n[subPattern].Load()+s.n[subShard].Load() > 0
 }
 
 // add subscribes a client, which is not removed yet. It returns false if its subscriptions
 // would take more memory than what may wait for it.
-func (p *pubsub) add(c *conn, kind subKind, name []byte) bool {
+func (p *pubsub) add(s *subscriptions, kind subKind, name []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := c.subs.names[kind]
+	names := s.names[kind]
 	if _, known := names[string(name)]; known {
 		return true
 	}
 	size := int64(len(name)) + subscriptionCost
-	if c.subs.bytes+size > c.srv.settings.OutputBuffer.Load() {
+	if s.bytes+size > s.client.limit() {
 		return false
 	}
-	c.subs.bytes += size
-	c.srv.budget.take(c, size)
+	s.bytes += size
+	s.client.charge(size)
 	t := p.topics[kind][string(name)]
 	if t == nil {
 		if p.topics[kind] == nil {
 			p.topics[kind] = make(map[string]*topic)
 		}
-		t = &topic{name: string(name), place: make(map[*conn]int)}
+		t = &topic{name: string(name), place: make(map[*subscriptions]int)}
 		p.topics[kind][t.name] = t
 	}
 	if names == nil {
 		names = make(map[string]struct{})
-		c.subs.names[kind] = names
+		s.names[kind] = names
 	}
 	names[t.name] = struct{}{}
-	t.place[c] = len(t.conns)
-	t.conns = append(t.conns, c)
-	c.subs.n[kind].Add(1)
+	t.place[s] = len(t.subs)
+	t.subs = append(t.subs, s)
+	s.n[kind].Add(1)
 	p.n.Add(1)
 	return true
 }
 
 // remove ends a subscription, if there is one.
-func (p *pubsub) remove(c *conn, kind subKind, name []byte) {
+func (p *pubsub) remove(s *subscriptions, kind subKind, name []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.removeLocked(c, kind, string(name))
+	p.removeLocked(s, kind, string(name))
 }
 
-func (p *pubsub) removeLocked(c *conn, kind subKind, name string) {
-	if _, known := c.subs.names[kind][name]; !known {
+func (p *pubsub) removeLocked(s *subscriptions, kind subKind, name string) {
+	if _, known := s.names[kind][name]; !known {
 		return
 	}
-	delete(c.subs.names[kind], name)
+	delete(s.names[kind], name)
 	size := int64(len(name)) + subscriptionCost
-	c.subs.bytes -= size
-	c.srv.budget.release(c, size)
-	c.subs.n[kind].Add(-1)
+	s.bytes -= size
+	s.client.release(size)
+	s.n[kind].Add(-1)
 	p.n.Add(-1)
 	t := p.topics[kind][name]
-	at, last := t.place[c], len(t.conns)-1
-	t.conns[at] = t.conns[last]
-	t.place[t.conns[at]] = at
-	t.conns[last] = nil
-	t.conns = t.conns[:last]
-	delete(t.place, c)
+	at, last := t.place[s], len(t.subs)-1
+	t.subs[at] = t.subs[last]
+	t.place[t.subs[at]] = at
+	t.subs[last] = nil
+	t.subs = t.subs[:last]
+	delete(t.place, s)
 	if last == 0 {
 		delete(p.topics[kind], name)
 	}
 }
 
 // removeAll ends all subscriptions of a client, and reports whether there was one.
-func (p *pubsub) removeAll(c *conn) bool {
-	if !c.subs.any() {
+func (p *pubsub) removeAll(s *subscriptions) bool {
+	if !s.any() {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for kind := range subKinds {
-		for name := range c.subs.names[kind] {
-			p.removeLocked(c, kind, name)
+		for name := range s.names[kind] {
+			p.removeLocked(s, kind, name)
 		}
 	}
 	return true
 }
 
 // namesOf are the names of a client's subscriptions of a kind, in order.
-func (p *pubsub) namesOf(c *conn, kind subKind) []string {
+func (p *pubsub) namesOf(s *subscriptions, kind subKind) []string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return sortedNames(c.subs.names[kind])
+	return sortedNames(s.names[kind])
 }
 
 // active are the names of a kind that have a subscriber and match a pattern, nil for all.
@@ -176,7 +193,7 @@ func (p *pubsub) subscribers(kind subKind, name []byte) int64 {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if t := p.topics[kind][string(name)]; t != nil {
-		return int64(len(t.conns))
+		return int64(len(t.subs))
 	}
 	return 0
 }
@@ -196,8 +213,8 @@ func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int
 			word = "smessage"
 		}
 		m.text = appendMessage(m.text[:0], word, "", channel, message)
-		m.queue(t.conns)
-		n += int64(len(t.conns))
+		m.queue(t.subs)
+		n += int64(len(t.subs))
 	}
 	if kind != subChannel {
 		return n
@@ -205,8 +222,8 @@ func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int
 	for _, t := range p.topics[subPattern] {
 		if glob.Match([]byte(t.name), channel, false) {
 			m.text = appendMessage(m.text[:0], "pmessage", t.name, channel, message)
-			m.queue(t.conns)
-			n += int64(len(t.conns))
+			m.queue(t.subs)
+			n += int64(len(t.subs))
 		}
 	}
 	return n
@@ -216,7 +233,7 @@ func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int
 func (p *pubsub) warn(m *delivery, channel, message string) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	told := make(map[*conn]bool)
+	told := make(map[*subscriptions]bool)
 	for _, kind := range []subKind{subPattern, subChannel} {
 		for name, t := range p.topics[kind] {
 			if !forEvents(kind, name) {
@@ -227,17 +244,17 @@ func (p *pubsub) warn(m *delivery, channel, message string) {
 			} else {
 				m.text = appendMessage(m.text[:0], "message", "", []byte(channel), []byte(message))
 			}
-			for _, c := range t.conns {
-				if !told[c] {
-					told[c] = true
-					m.queue([]*conn{c})
+			for _, s := range t.subs {
+				if !told[s] {
+					told[s] = true
+					m.queue([]*subscriptions{s})
 				}
 			}
 		}
 	}
 }
 
-// forEvents tells whether a subscription may be to key events.
+// forEvents reports whether a subscription may be to key events.
 func forEvents(kind subKind, name string) bool {
 	if kind == subPattern {
 		literal := strings.IndexAny(name, `*?[\\`)
@@ -271,4 +288,28 @@ func sortedNames(set map[string]struct{}) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// isEmpty reports whether there is no subscription at all.
+func (p *pubsub) isEmpty() bool { return p.n.Load() == 0 }
+
+// listening is how many of this node's subscriptions a message would go to.
+func (p *pubsub) listening(kind subKind, channel []byte) (n int64) {
+	if p.n.Load() == 0 {
+		return 0
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if t := p.topics[kind][string(channel)]; t != nil {
+		n += int64(len(t.subs))
+	}
+	if kind != subChannel {
+		return n
+	}
+	for _, t := range p.topics[subPattern] {
+		if glob.Match([]byte(t.name), channel, false) {
+			n += int64(len(t.subs))
+		}
+	}
+	return n
 }

@@ -30,10 +30,7 @@ func (c *conn) publish(reqs []request) int {
 		n++
 	}
 	reqs = reqs[:n]
-	if c.pub == nil {
-		c.pub = new(publisher)
-	}
-	p := c.pub
+	p := c.publisher()
 	if c.from == nil {
 		p.sendToPeers(c, reqs)
 	}
@@ -48,7 +45,7 @@ func (c *conn) publish(reqs []request) int {
 			p.counts = append(p.counts, -1) // it has replied with an error
 		}
 	}
-	c.srv.courier.send(c.srv, &p.mailing)
+	c.srv.courier.send(&p.mailing)
 	if p.collect {
 		p.addPeers(len(reqs))
 		for _, count := range p.counts {
@@ -122,16 +119,14 @@ func (x *call) deliver(kind subKind) {
 		x.postpone(kind)
 		return
 	}
-	if c.pub == nil {
-		c.pub = new(publisher)
-	}
-	c.pub.mailing.from = nil
+	p := c.publisher()
+	p.mailing.from = nil
 	if c.from == nil {
-		c.pub.mailing.from = c
+		p.mailing.from = &c.subs
 	}
-	n := x.srv.pubsub.deliver(&c.pub.mailing, kind, x.Args[1], x.Args[2])
+	n := x.srv.pubsub.deliver(&p.mailing, kind, x.Args[1], x.Args[2])
 	if x.InTransaction { // a transaction, by itself
-		x.srv.courier.send(x.srv, &c.pub.mailing)
+		x.srv.courier.send(&c.pub.mailing)
 		for _, reply := range x.askPeers(x.raw()) {
 			more, _ := integerReply(reply)
 			n += more
@@ -177,4 +172,24 @@ func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 		}
 	}
 	return replies
+}
+
+// publisher is what the connection keeps for messages, made when it is first needed.
+func (c *conn) publisher() *publisher {
+	if c.pub == nil {
+		c.pub = new(publisher)
+		c.pub.mailing.own = c.appendOwn
+	}
+	return c.pub
+}
+
+// appendOwn puts a message of the client to itself before its reply, if that is sent.
+func (c *conn) appendOwn(text []byte) bool {
+	if c.session.replies != replyOn {
+		return false
+	}
+	at := len(c.out.Buf)
+	c.out.Buf = append(c.out.Buf, text...)
+	c.out.Buf[at] = pushMark(c.out.Proto)
+	return true
 }

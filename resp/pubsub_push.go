@@ -6,6 +6,7 @@ import "sync"
 // a goroutine of its own has written it. It counts for the server's budget and is
 // bounded by the client's output buffer: a client that does not keep up is closed.
 type pushQueue struct {
+	c       *conn // whose client it is for
 	mu      sync.Mutex
 	buf     []byte
 	writing int   // bytes on their way
@@ -22,23 +23,22 @@ const freePushes = 16 << 10
 
 // push queues a message for the client. Any goroutine may call it while the
 // connection is not removed from the server; it does not wait.
-func (c *conn) push(message []byte) {
-	q := &c.pushes
+func (q *pushQueue) push(message []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if c.appendPush(message) {
-		c.startPushes()
+	if q.append(message) {
+		q.start()
 	}
 }
 
-// queuePush is push of a message as appendMessage makes it, which leaves with kickPushes:
-// that is for whoever is answered with true.
-func (c *conn) queuePush(message []byte) bool {
-	q := &c.pushes
+// queue is push of a message as appendMessage makes it, which leaves with kickPushes:
+// the caller that gets true has to call it.
+func (q *pushQueue) queue(message []byte) bool {
+	c := q.c
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := len(q.buf)
-	if !c.appendPush(message) {
+	if !q.append(message) {
 		return false
 	}
 	q.buf[at] = pushMark(int(c.session.proto.Load()))
@@ -47,10 +47,10 @@ func (c *conn) queuePush(message []byte) bool {
 	return first
 }
 
-// appendPush queues a message, or closes a client that does not keep up; the queue's lock
+// append queues a message, or closes a client that does not keep up; the queue's lock
 // is held.
-func (c *conn) appendPush(message []byte) bool {
-	q := &c.pushes
+func (q *pushQueue) append(message []byte) bool {
+	c := q.c
 	if q.closed {
 		return false
 	}
@@ -65,7 +65,7 @@ func (c *conn) appendPush(message []byte) bool {
 		c.srv.stats.OutputLimit.Add(1)
 		c.srv.log.Warn("closing a client: it reads its push messages too slowly",
 			"client", c.session.id, "addr", c.net.RemoteAddr())
-		c.dropPushes()
+		q.drop()
 		c.close()
 		return false
 	}
@@ -73,10 +73,10 @@ func (c *conn) appendPush(message []byte) bool {
 	return true
 }
 
-// kickPushes writes what is queued as far as the socket takes it at once, and leaves the
+// kick writes what is queued as far as the socket takes it at once, and leaves the
 // rest to a goroutine. It does not wait.
-func (c *conn) kickPushes() {
-	q := &c.pushes
+func (q *pushQueue) kick() {
+	c := q.c
 	direct := c.direct != nil && c.write.TryLock()
 	q.mu.Lock()
 	q.dirty = false
@@ -86,20 +86,20 @@ func (c *conn) kickPushes() {
 			c.sent(n)
 			q.buf = append(q.buf[:0], q.buf[n:]...)
 			if err != nil {
-				c.dropPushes()
+				q.drop()
 				c.close()
 			}
-			c.settlePushes()
+			q.settle()
 		}
 		c.write.Unlock()
 	}
-	c.startPushes()
+	q.start()
 	q.mu.Unlock()
 }
 
-// settlePushes gives back what an empty queue does not need; its lock is held.
-func (c *conn) settlePushes() {
-	q := &c.pushes
+// settle gives back what an empty queue does not need; its lock is held.
+func (q *pushQueue) settle() {
+	c := q.c
 	if len(q.buf)+q.writing > 0 {
 		return
 	}
@@ -110,49 +110,47 @@ func (c *conn) settlePushes() {
 	}
 }
 
-// takePushes takes what is queued: it goes with replies.
-func (c *conn) takePushes(dst []byte) []byte {
-	q := &c.pushes
+// take takes what is queued: it goes with replies.
+func (q *pushQueue) take(dst []byte) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	dst = append(dst, q.buf...)
 	q.buf = q.buf[:0]
-	c.settlePushes()
+	q.settle()
 	return dst
 }
 
-// startPushes has what is queued written; the queue's lock is held.
-func (c *conn) startPushes() {
-	q := &c.pushes
+// start has what is queued written; the queue's lock is held.
+func (q *pushQueue) start() {
+	c := q.c
 	if q.running || q.held || q.closed || len(q.buf) == 0 {
 		return
 	}
 	q.running = true
 	c.srv.done.Add(1)
-	go c.writePushes()
+	go q.write()
 }
 
 // subscribe calls add, from which on messages are pushed, and flushes the reply that says
 // so: whoever reads that misses nothing of what happens from then on, and reads it after
 // the reply.
 func (c *conn) subscribe(add func()) {
-	c.holdPushes(true)
+	c.pushes.hold(true)
 	add()
 	_ = c.flush() // which closes the connection if it fails
-	c.holdPushes(false)
+	c.pushes.hold(false)
 }
 
-func (c *conn) holdPushes(held bool) {
-	q := &c.pushes
+func (q *pushQueue) hold(held bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.held = held
-	c.startPushes()
+	q.start()
 }
 
-func (c *conn) writePushes() {
+func (q *pushQueue) write() {
+	c := q.c
 	defer c.srv.done.Done()
-	q := &c.pushes
 	var buf []byte
 	for {
 		// In this order, so that whoever has emptied the queue and then had
@@ -172,9 +170,9 @@ func (c *conn) writePushes() {
 		c.write.Unlock()
 		q.mu.Lock()
 		q.writing = 0
-		c.settlePushes()
+		q.settle()
 		if err != nil {
-			c.dropPushes()
+			q.drop()
 		}
 		q.mu.Unlock()
 		if cap(buf) > keepReply {
@@ -183,28 +181,28 @@ func (c *conn) writePushes() {
 	}
 }
 
-// clearPushes drops what has not been written, and returns when nothing is on its
+// clear drops what has not been written, and returns when nothing is on its
 // way any more.
-func (c *conn) clearPushes() {
-	q := &c.pushes
+func (q *pushQueue) clear() {
+	c := q.c
 	q.mu.Lock()
 	q.buf = nil
-	c.settlePushes()
+	q.settle()
 	q.mu.Unlock()
 	c.write.Lock()
 	c.write.Unlock() //lint:ignore SA2001 whoever held it has written all that it had
 }
 
-// closePushes drops what has not been written and refuses more.
-func (c *conn) closePushes() {
-	c.pushes.mu.Lock()
-	c.dropPushes()
-	c.pushes.mu.Unlock()
+// close drops what has not been written and refuses more.
+func (q *pushQueue) close() {
+	q.mu.Lock()
+	q.drop()
+	q.mu.Unlock()
 }
 
-// dropPushes is closePushes for a caller that holds the queue's lock.
-func (c *conn) dropPushes() {
-	q := &c.pushes
+// drop is closePushes for a caller that holds the queue's lock.
+func (q *pushQueue) drop() {
+	c := q.c
 	q.closed, q.buf = true, nil
 	c.srv.budget.release(c, q.charged)
 	q.charged = 0
@@ -215,4 +213,17 @@ func (q *pushQueue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.buf) + q.writing
+}
+
+// limit, charge and release count a client's subscriptions for its memory.
+func (q *pushQueue) limit() int64    { return q.c.srv.settings.OutputBuffer.Load() }
+func (q *pushQueue) charge(n int64)  { q.c.srv.budget.take(q.c, n) }
+func (q *pushQueue) release(n int64) { q.c.srv.budget.release(q.c, n) }
+
+// pushMark is the first byte of what is pushed.
+func pushMark(proto int) byte {
+	if proto == 3 {
+		return '>'
+	}
+	return '*'
 }

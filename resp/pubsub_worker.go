@@ -2,28 +2,33 @@ package resp
 
 import "sync"
 
-// A pushWorker has what is published by many clients at once leave together: while one of them
-// writes to the subscribers, the others only queue, and go on. What they have queued leaves
-// with the next round, one write for each subscriber.
+// A pushWorker has messages leave together that many clients publish at once: while one publisher
+// writes to the subscribers, the others only queue, and go on. What they have queued leaves with the
+// next round, one write for each subscriber.
 //
-// Invariant: whoever finds it busy leaves its subscribers to it, and it goes idle only when
-// there are none left.
+// Invariant: a publisher that finds the worker busy leaves its subscribers to the worker, which goes
+// idle only when there are none left.
 type pushWorker struct {
+	done   *sync.WaitGroup
 	mu     sync.Mutex
 	next   sync.Cond // a round begins, or it is idle
 	busy   bool
-	dirty  []*conn // for the next round
-	queued int     // bytes of messages since the last one began
+	dirty  []subscriber // for the next round
+	queued int          // bytes of messages since the last one began
 }
 
 // pushWorkerRoom is how many bytes of messages are published while a round is under way, before
 // publishers wait for the next one: no client does, as nobody waits for a subscriber.
 const pushWorkerRoom = 256 << 10
 
-func (d *pushWorker) init() { d.next.L = &d.mu }
+// init is called once. All goroutines of the worker are counted in done.
+func (d *pushWorker) init(done *sync.WaitGroup) {
+	d.next.L = &d.mu
+	d.done = done
+}
 
 // send has a delivery leave. The caller is a client's goroutine.
-func (d *pushWorker) send(s *Server, m *delivery) {
+func (d *pushWorker) send(m *delivery) {
 	if len(m.dirty) == 0 && m.queued == 0 {
 		return
 	}
@@ -43,8 +48,8 @@ func (d *pushWorker) send(s *Server, m *delivery) {
 	m.flush()
 	d.mu.Lock()
 	if len(d.dirty) > 0 {
-		s.done.Add(1)
-		go d.run(s)
+		d.done.Add(1)
+		go d.run()
 	} else {
 		d.stopRounds()
 	}
@@ -58,9 +63,9 @@ func (d *pushWorker) stopRounds() {
 }
 
 // run goes round until there is nothing left.
-func (d *pushWorker) run(s *Server) {
-	defer s.done.Done()
-	var round []*conn
+func (d *pushWorker) run() {
+	defer d.done.Done()
+	var round []subscriber
 	for {
 		d.mu.Lock()
 		if len(d.dirty) == 0 {
@@ -73,7 +78,7 @@ func (d *pushWorker) run(s *Server) {
 		d.next.Broadcast()
 		d.mu.Unlock()
 		for i, c := range round {
-			c.kickPushes()
+			c.kick()
 			round[i] = nil
 		}
 	}

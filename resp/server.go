@@ -165,7 +165,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.pause.init()
 	s.tracking.init(s)
 	s.blocked.init()
-	s.courier.init()
+	s.courier.init(&s.done)
 	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watchConnections(newReporter(s.table, cfg.Scope))
@@ -297,7 +297,7 @@ func (s *Server) remove(c *conn) {
 	s.monitors.remove(c)
 	s.watchers.remove(c)
 	s.tracking.remove(c)
-	s.pubsub.removeAll(c)
+	s.pubsub.removeAll(&c.subs)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their

@@ -31,7 +31,7 @@ func (t *tracker) tell(keys ...[]byte) {
 		if c = t.target; c.closed.Load() {
 			if !t.broken.Swap(true) && t.conn.session.proto.Load() == 3 {
 				b := wire.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
-				t.conn.push(wire.AppendInt(b, t.redirect))
+				t.conn.pushes.push(wire.AppendInt(b, t.redirect))
 			}
 			return
 		}
@@ -56,7 +56,7 @@ func (t *tracker) tell(keys ...[]byte) {
 	default:
 		b = append(b, "*-1\r\n"...)
 	}
-	c.push(b)
+	c.pushes.push(b)
 }
 
 // takesMessages reports whether a client of RESP2 expects what is no reply.

@@ -83,7 +83,7 @@ func (c *conn) holdReads(t *tracker) {
 		return
 	}
 	r.holding, r.ownTerm = true, c.srv.ownTerm()
-	c.holdPushes(true)
+	c.pushes.hold(true)
 }
 
 // enters enters the client for a key, if it wants that. It reports whether it does.
@@ -214,7 +214,7 @@ func (c *conn) endReads() {
 	}
 	r.long, r.far, r.holding = nil, nil, false
 	clear(r.nodes)
-	c.holdPushes(false)
+	c.pushes.hold(false)
 }
 
 // ownTerm changes whenever other keys are this node's.
