@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -54,9 +55,9 @@ func (x *call) ofType(conns []*conn, name []byte) []*conn {
 func clientType(name []byte) (is func(*conn) bool, ok bool) {
 	switch {
 	case wire.EqualFold(name, "normal"):
-		return func(c *conn) bool { return !c.subs.any() }, true
+		return func(c *conn) bool { return !c.subs.Any() }, true
 	case wire.EqualFold(name, "pubsub"):
-		return func(c *conn) bool { return c.subs.any() }, true
+		return func(c *conn) bool { return c.subs.Any() }, true
 	}
 	for _, other := range []string{"slave", "replica", "master"} {
 		if wire.EqualFold(name, other) {
@@ -102,7 +103,7 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	if s.monitor.Load() {
 		flags += "O"
 	}
-	if c.subs.any() {
+	if c.subs.Any() {
 		flags += "P"
 	}
 	if s.waiting.Load() {
@@ -139,8 +140,8 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 		" multi=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
 		" cmd=%s user=default redir=%d resp=%d lib-name=%s lib-ver=%s\n",
 		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
-		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, c.subs.of(subChannel), c.subs.of(subPattern),
-		c.subs.of(subShard), queued, pushes, memory, last, c.redirection(), s.proto.Load(), libName, libVer)
+		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, c.subs.Of(pubsub.Channel), c.subs.Of(pubsub.Pattern),
+		c.subs.Of(pubsub.Shard), queued, pushes, memory, last, c.redirection(), s.proto.Load(), libName, libVer)
 }
 
 // descriptor returns the number of the connection's socket, -1 if it has none.

@@ -165,7 +165,7 @@ func cmdReset(x *call) {
 		x.conn.pushes.clear()
 	}
 	x.conn.multi.end()
-	if x.srv.pubsub.removeAll(&x.conn.subs) {
+	if x.srv.pubsub.RemoveAll(&x.conn.subs) {
 		x.Buf = x.conn.pushes.take(x.Buf)
 		x.conn.subscribed = false
 	}

@@ -1,54 +1,58 @@
 package resp
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-func cmdSubscribe(x *call)  { x.subscribe(subChannel) }
-func cmdPsubscribe(x *call) { x.subscribe(subPattern) }
-func cmdSsubscribe(x *call) { x.subscribe(subShard) }
+func cmdSubscribe(x *call)  { x.subscribe(pubsub.Channel) }
+func cmdPsubscribe(x *call) { x.subscribe(pubsub.Pattern) }
+func cmdSsubscribe(x *call) { x.subscribe(pubsub.Shard) }
 
-func cmdUnsubscribe(x *call)  { x.unsubscribe(subChannel) }
-func cmdPunsubscribe(x *call) { x.unsubscribe(subPattern) }
-func cmdSunsubscribe(x *call) { x.unsubscribe(subShard) }
+func cmdUnsubscribe(x *call)  { x.unsubscribe(pubsub.Channel) }
+func cmdPunsubscribe(x *call) { x.unsubscribe(pubsub.Pattern) }
+func cmdSunsubscribe(x *call) { x.unsubscribe(pubsub.Shard) }
 
-func (x *call) subscribe(kind subKind) {
+func (x *call) subscribe(kind pubsub.Kind) {
 	if x.InTransaction { // messages wait for the reply of the whole transaction
 		x.conn.pushes.hold(true)
 		x.then = func() {}
 	}
 	for _, name := range x.Args[1:] {
-		if !x.srv.pubsub.add(&x.conn.subs, kind, name) {
+		if !x.srv.pubsub.Add(&x.conn.subs, kind, name) {
 			x.Error("ERR too many subscriptions: they take more memory than output-buffer allows")
 			break
 		}
 		x.subscription(name)
-		x.Int(x.conn.subs.count(kind))
+		x.Int(x.conn.subs.Count(kind))
 	}
-	x.conn.subscribed = x.conn.subs.any()
+	x.conn.subscribed = x.conn.subs.Any()
 }
 
 // unsubscribe has what was published before leave before its reply.
-func (x *call) unsubscribe(kind subKind) {
+func (x *call) unsubscribe(kind pubsub.Kind) {
 	c := x.conn
 	names := x.Args[1:]
 	if len(names) == 0 {
-		for _, name := range x.srv.pubsub.namesOf(&c.subs, kind) {
+		for _, name := range x.srv.pubsub.NamesOf(&c.subs, kind) {
 			names = append(names, []byte(name))
 		}
 	}
 	for _, name := range names {
-		x.srv.pubsub.remove(&c.subs, kind, name)
+		x.srv.pubsub.Remove(&c.subs, kind, name)
 		x.Buf = c.pushes.take(x.Buf)
 		x.subscription(name)
-		x.Int(c.subs.count(kind))
+		x.Int(c.subs.Count(kind))
 	}
 	if len(names) == 0 {
 		x.subscription(nil)
-		x.Int(c.subs.count(kind))
+		x.Int(c.subs.Count(kind))
 	}
-	c.subscribed = c.subs.any()
+	c.subscribed = c.subs.Any()
 }
 
 // subscription begins the reply about one subscription, or none.
@@ -128,10 +132,10 @@ func (c *conn) subscribes(reqs []request) int {
 	return n
 }
 
-func cmdPubsubChannels(x *call)      { x.activeChannels(subChannel) }
-func cmdPubsubShardchannels(x *call) { x.activeChannels(subShard) }
+func cmdPubsubChannels(x *call)      { x.activeChannels(pubsub.Channel) }
+func cmdPubsubShardchannels(x *call) { x.activeChannels(pubsub.Shard) }
 
-func (x *call) activeChannels(kind subKind) {
+func (x *call) activeChannels(kind pubsub.Kind) {
 	if len(x.Args) > 3 {
 		x.Error("ERR unknown subcommand or wrong number of arguments for '" + string(command.Shown(x.Args[1], 128)) + "'. Try PUBSUB HELP.")
 		return
@@ -140,14 +144,14 @@ func (x *call) activeChannels(kind subKind) {
 	if len(x.Args) == 3 {
 		pattern = x.Args[2]
 	}
-	names := x.srv.pubsub.active(kind, pattern)
+	names := x.srv.pubsub.Active(kind, pattern)
 	x.replyNames(x.withPeersNames(names))
 }
 
 // cmdPubsubNumpat counts a pattern once, at however many nodes it is: nodes tell each other
 // the patterns.
 func cmdPubsubNumpat(x *call) {
-	names := x.srv.pubsub.active(subPattern, nil)
+	names := x.srv.pubsub.Active(pubsub.Pattern, nil)
 	if x.conn.from != nil {
 		x.replyNames(names)
 		return
@@ -186,17 +190,17 @@ func (x *call) withPeersNames(names []string) []string {
 			body = body[elementLen(body):]
 		}
 	}
-	return sortedNames(set)
+	return slices.Sorted(maps.Keys(set))
 }
 
-func cmdPubsubNumsub(x *call)      { x.numberOfSubscribers(subChannel) }
-func cmdPubsubShardnumsub(x *call) { x.numberOfSubscribers(subShard) }
+func cmdPubsubNumsub(x *call)      { x.numberOfSubscribers(pubsub.Channel) }
+func cmdPubsubShardnumsub(x *call) { x.numberOfSubscribers(pubsub.Shard) }
 
-func (x *call) numberOfSubscribers(kind subKind) {
+func (x *call) numberOfSubscribers(kind pubsub.Kind) {
 	names := x.Args[2:]
 	counts := make([]int64, len(names))
 	for i, name := range names {
-		counts[i] = x.srv.pubsub.subscribers(kind, name)
+		counts[i] = x.srv.pubsub.Subscribers(kind, name)
 	}
 	if len(names) > 0 {
 		for _, reply := range x.askPeers(x.raw()) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -86,7 +87,7 @@ type conn struct {
 	// footprint is where the client has written.
 	footprint footprint
 
-	subs subscriptions
+	subs pubsub.Subscriptions
 	pub  *publisher // of a connection that publishes
 
 	// unauthenticated is the connection's place in the list of that name, which guards it; nil
@@ -127,7 +128,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.call.init(c)
 	c.call.Writer = &c.out
 	c.pushes.c = c
-	c.subs.client = &c.pushes
+	c.subs.Client = &c.pushes
 	c.asyncForward.init(c)
 	c.waitSignal.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)

@@ -181,7 +181,7 @@ func (l *eventLine) confirmed(commits []*eventCommit, known int, wants, noted st
 	}
 	l.known = l.known[known:]
 	if !l.ending {
-		if l.late && e.all&^store.EventMiss&^noted != 0 && !e.srv.pubsub.isEmpty() {
+		if l.late && e.all&^store.EventMiss&^noted != 0 && e.srv.pubsub.Len() > 0 {
 			e.reportGap(l.node)
 		}
 		l.late = false

@@ -55,7 +55,7 @@ func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64,
 	}
 	if o == nil {
 		o = &eventOrigin{run: run, next: min(first, 1)}
-		if e.srv.pubsub.isEmpty() {
+		if e.srv.pubsub.Len() == 0 {
 			o.next = first // whoever subscribes from now on misses nothing
 		}
 		e.origins[node] = o

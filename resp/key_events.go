@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -49,7 +50,7 @@ type keyEvents struct {
 
 	// What tells clients of this node.
 	telling sync.Mutex // comes after mu
-	mailing delivery
+	mailing pubsub.Delivery
 	channel []byte
 }
 
@@ -256,7 +257,7 @@ func (e *keyEvents) take(events []byte, done func()) (waits bool) {
 
 // tell publishes events to the clients of this node. The caller holds mu.
 func (e *keyEvents) tell(events []byte) {
-	if e.srv.pubsub.isEmpty() {
+	if e.srv.pubsub.Len() == 0 {
 		return
 	}
 	e.telling.Lock()
@@ -267,18 +268,15 @@ func (e *keyEvents) tell(events []byte) {
 		}
 		if e.all&store.EventByKey != 0 {
 			e.channel = append(append(e.channel[:0], "__keyspace@0__:"...), key...)
-			e.srv.pubsub.deliver(&e.mailing, subChannel, e.channel, name)
+			e.srv.pubsub.Deliver(&e.mailing, pubsub.Channel, e.channel, name)
 		}
 		if e.all&store.EventByName != 0 {
-			e.channel = append(append(e.channel[:0], eventChannel...), name...)
-			e.srv.pubsub.deliver(&e.mailing, subChannel, e.channel, key)
+			e.channel = append(append(e.channel[:0], pubsub.EventChannel...), name...)
+			e.srv.pubsub.Deliver(&e.mailing, pubsub.Channel, e.channel, key)
 		}
 	})
-	e.mailing.flush()
+	e.mailing.Flush()
 }
-
-// eventChannel is what the channel of an event begins with.
-const eventChannel = "__keyevent@0__:"
 
 // reportGap tells all clients of this node that listen to key events that some of a node may
 // be missing: on a channel that they need not have subscribed to. The caller holds mu.
@@ -289,8 +287,8 @@ func (e *keyEvents) reportGap(node string) {
 	e.srv.log.Warn("key events of a node may be missing", "node", node)
 	e.telling.Lock()
 	defer e.telling.Unlock()
-	e.srv.pubsub.warn(&e.mailing, eventChannel+"gap", node)
-	e.mailing.flush()
+	e.srv.pubsub.Warn(&e.mailing, pubsub.EventChannel+"gap", node)
+	e.mailing.Flush()
 }
 
 // close ends the lines, when there are no clients any more, and waits for them.

@@ -3,6 +3,8 @@ package resp
 import (
 	"strconv"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 )
 
 // A message goes to every node that this one knows of, since any may have subscribers, and
@@ -16,7 +18,7 @@ const publishTimeout = time.Second
 
 // A publisher is what a connection keeps for messages.
 type publisher struct {
-	mailing delivery
+	mailing pubsub.Delivery
 	peers   []*batch // to all other nodes
 	collect bool     // counts are noted, for replies that come when other nodes have answered
 	counts  []int64
@@ -45,7 +47,7 @@ func (c *conn) publish(reqs []request) int {
 			p.counts = append(p.counts, -1) // it has replied with an error
 		}
 	}
-	c.srv.courier.send(&p.mailing)
+	c.srv.courier.Send(&p.mailing)
 	if p.collect {
 		p.addPeers(len(reqs))
 		for _, count := range p.counts {
@@ -113,20 +115,20 @@ func integerReply(reply []byte) (int64, bool) {
 }
 
 // deliver hands a message to the clients of this node, and replies with their number.
-func (x *call) deliver(kind subKind) {
+func (x *call) deliver(kind pubsub.Kind) {
 	c := x.conn
 	if x.InScript {
 		x.postpone(kind)
 		return
 	}
 	p := c.publisher()
-	p.mailing.from = nil
+	p.mailing.From = nil
 	if c.from == nil {
-		p.mailing.from = &c.subs
+		p.mailing.From = &c.subs
 	}
-	n := x.srv.pubsub.deliver(&p.mailing, kind, x.Args[1], x.Args[2])
+	n := x.srv.pubsub.Deliver(&p.mailing, kind, x.Args[1], x.Args[2])
 	if x.InTransaction { // a transaction, by itself
-		x.srv.courier.send(&c.pub.mailing)
+		x.srv.courier.Send(&c.pub.mailing)
 		for _, reply := range x.askPeers(x.raw()) {
 			more, _ := integerReply(reply)
 			n += more
@@ -141,8 +143,8 @@ func (x *call) deliver(kind subKind) {
 	x.Int(n)
 }
 
-func cmdPublish(x *call)  { x.deliver(subChannel) }
-func cmdSpublish(x *call) { x.deliver(subShard) }
+func cmdPublish(x *call)  { x.deliver(pubsub.Channel) }
+func cmdSpublish(x *call) { x.deliver(pubsub.Shard) }
 
 // askPeers asks all nodes that seem to be there, and returns the answers, in RESP2, of those
 // that have answered in time.
@@ -178,7 +180,7 @@ func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 func (c *conn) publisher() *publisher {
 	if c.pub == nil {
 		c.pub = new(publisher)
-		c.pub.mailing.own = c.appendOwn
+		c.pub.mailing.Own = c.appendOwn
 	}
 	return c.pub
 }

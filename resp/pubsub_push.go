@@ -31,9 +31,9 @@ func (q *pushQueue) push(message []byte) {
 	}
 }
 
-// queue is push of a message as appendMessage makes it, which leaves with kickPushes:
-// the caller that gets true has to call it.
-func (q *pushQueue) queue(message []byte) bool {
+// Queue implements pubsub.Subscriber. The message leaves with Kick, which the caller that gets true
+// has to call.
+func (q *pushQueue) Queue(message []byte) bool {
 	c := q.c
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,9 +73,9 @@ func (q *pushQueue) append(message []byte) bool {
 	return true
 }
 
-// kick writes what is queued as far as the socket takes it at once, and leaves the
+// Kick implements pubsub.Subscriber: it writes what is queued as far as the socket takes it at once, and leaves the
 // rest to a goroutine. It does not wait.
-func (q *pushQueue) kick() {
+func (q *pushQueue) Kick() {
 	c := q.c
 	direct := c.direct != nil && c.write.TryLock()
 	q.mu.Lock()
@@ -215,10 +215,10 @@ func (q *pushQueue) waiting() int {
 	return len(q.buf) + q.writing
 }
 
-// limit, charge and release count a client's subscriptions for its memory.
-func (q *pushQueue) limit() int64    { return q.c.srv.settings.OutputBuffer.Load() }
-func (q *pushQueue) charge(n int64)  { q.c.srv.budget.take(q.c, n) }
-func (q *pushQueue) release(n int64) { q.c.srv.budget.release(q.c, n) }
+// Limit, Charge and Release implement pubsub.Subscriber: subscriptions count for the client's memory.
+func (q *pushQueue) Limit() int64    { return q.c.srv.settings.OutputBuffer.Load() }
+func (q *pushQueue) Charge(n int64)  { q.c.srv.budget.take(q.c, n) }
+func (q *pushQueue) Release(n int64) { q.c.srv.budget.release(q.c, n) }
 
 // pushMark is the first byte of what is pushed.
 func pushMark(proto int) byte {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -126,20 +127,20 @@ func TestSubscriptionsEndWithTheConnection(t *testing.T) {
 	for range 300 {
 		o.next()
 	}
-	if n := srv.pubsub.n.Load(); n != 300 {
+	if n := srv.pubsub.Len(); n != 300 {
 		t.Errorf("%d subscriptions", n)
 	}
 	_ = o.c.Close()
-	waitFor(t, "their end", func() bool { return srv.pubsub.n.Load() == 0 })
-	for kind := range subKinds {
-		if n := srv.pubsub.topicsOf(kind); n > 0 {
+	waitFor(t, "their end", func() bool { return srv.pubsub.Len() == 0 })
+	for _, kind := range []pubsub.Kind{pubsub.Channel, pubsub.Pattern, pubsub.Shard} {
+		if n := srv.pubsub.TopicsOf(kind); n > 0 {
 			t.Errorf("kind %d: %d are left", kind, n)
 		}
 	}
 	other := dialRedis(t, addr, 2)
 	other.do("SUBSCRIBE", "a", "b")
 	other.next()
-	if got := other.do("RESET").String(); got != "+RESET" || srv.pubsub.n.Load() != 0 {
+	if got := other.do("RESET").String(); got != "+RESET" || srv.pubsub.Len() != 0 {
 		t.Error(got)
 	}
 	// Whoever listens is never idle.

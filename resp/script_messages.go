@@ -2,6 +2,8 @@ package resp
 
 import (
 	"slices"
+
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 )
 
 // What a script publishes leaves once its unit has settled: a unit may be run again, or fail,
@@ -10,16 +12,16 @@ import (
 
 // A scriptMessage is such a message.
 type scriptMessage struct {
-	kind             subKind
+	kind             pubsub.Kind
 	channel, message []byte
 	raw              []byte // the request, for other nodes
 }
 
 // postpone notes the message of the call that is set up, and replies.
-func (x *call) postpone(kind subKind) {
+func (x *call) postpone(kind pubsub.Kind) {
 	c := x.conn
 	c.outbox = append(c.outbox, scriptMessage{kind, slices.Clone(x.Args[1]), slices.Clone(x.Args[2]), x.raw()})
-	x.Int(x.srv.pubsub.listening(kind, x.Args[1]))
+	x.Int(x.srv.pubsub.Listening(kind, x.Args[1]))
 }
 
 // finishPosting ends a unit whose scripts have published, and has that leave.
@@ -32,11 +34,11 @@ func (c *conn) finishPosting() {
 	}
 	c.leave() // nothing is held while other nodes are waited for
 	p := c.publisher()
-	p.mailing.from = nil
+	p.mailing.From = nil
 	for _, m := range messages {
-		c.srv.pubsub.deliver(&p.mailing, m.kind, m.channel, m.message)
+		c.srv.pubsub.Deliver(&p.mailing, m.kind, m.channel, m.message)
 	}
-	c.srv.courier.send(&p.mailing)
+	c.srv.courier.Send(&p.mailing)
 	if routes := c.srv.routes.Load(); routes != nil {
 		var raw []byte
 		for _, m := range messages {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/ring"
@@ -116,8 +117,8 @@ type Server struct {
 	watchers        watchers
 	tracking        trackers
 	blocked         blocked
-	pubsub          pubsub
-	courier         pushWorker
+	pubsub          pubsub.Registry
+	courier         pubsub.Worker
 	draws           collection.Draws
 
 	keyEvents keyEvents
@@ -165,7 +166,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.pause.init()
 	s.tracking.init(s)
 	s.blocked.init()
-	s.courier.init(&s.done)
+	s.courier.Init(&s.done)
 	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watchConnections(newReporter(s.table, cfg.Scope))
@@ -297,7 +298,7 @@ func (s *Server) remove(c *conn) {
 	s.monitors.remove(c)
 	s.watchers.remove(c)
 	s.tracking.remove(c)
-	s.pubsub.removeAll(&c.subs)
+	s.pubsub.RemoveAll(&c.subs)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their

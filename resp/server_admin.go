@@ -6,6 +6,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 )
 
 // What the server tells the commands of internal/admin.
@@ -47,7 +48,7 @@ func (a adminSource) Scripts() (n int, bytes int64) { return a.s.scripts.kept() 
 
 func (a adminSource) Topics() (channels, patterns, shards int) {
 	p := &a.s.pubsub
-	return p.topicsOf(subChannel), p.topicsOf(subPattern), p.topicsOf(subShard)
+	return p.TopicsOf(pubsub.Channel), p.TopicsOf(pubsub.Pattern), p.TopicsOf(pubsub.Shard)
 }
 
 func (a adminSource) Section(w *admin.Info, title string, x *command.Call) {

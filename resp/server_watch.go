@@ -31,7 +31,7 @@ func (s *Server) closeIdle() {
 	}
 	now := s.clock()
 	for _, c := range s.snapshot() {
-		if !c.subs.any() && c.session.idle(now) > idle {
+		if !c.subs.Any() && c.session.idle(now) > idle {
 			c.close()
 		}
 	}

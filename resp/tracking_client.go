@@ -60,4 +60,4 @@ func (t *tracker) tell(keys ...[]byte) {
 }
 
 // takesMessages reports whether a client of RESP2 expects what is no reply.
-func (c *conn) takesMessages() bool { return c.session.watching.Load() || c.subs.any() }
+func (c *conn) takesMessages() bool { return c.session.watching.Load() || c.subs.Any() }

@@ -157,7 +157,7 @@ func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 	target.want("*($subscribe $__redis__:invalidate :1)", "SUBSCRIBE", "__redis__:invalidate")
 	id := ""
 	for _, srv := range r.servers[0].snapshot() {
-		if srv.subs.any() {
+		if srv.subs.Any() {
 			id = fmt.Sprint(srv.session.id)
 		}
 	}

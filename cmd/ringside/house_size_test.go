@@ -32,10 +32,10 @@ var tooLarge = map[string]struct {
 	reason string
 }{
 	"replica/table: methods of Table":    {70, "Raft, its storage and the commands on the table in one type"},
-	"resp: files":                        {108, "tracking, pub/sub, scripts and routing share a package still"},
-	"resp: lines":                        {16800, "likewise"},
-	"resp: methods of call":              {72, "likewise"},
-	"resp: methods of conn":              {182, "likewise"},
+	"resp: files":                        {105, "tracking, key events, scripts and routing share a package still"},
+	"resp: lines":                        {16400, "likewise"},
+	"resp: methods of call":              {70, "likewise"},
+	"resp: methods of conn":              {170, "likewise"},
 	"resp/script/lua: methods of Thread": {95, "a method for each operation of the machine"},
 	"store: methods of Unit":             {90, "what commands do with keys, strings and elements"},
 }

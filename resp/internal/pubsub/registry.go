@@ -1,6 +1,7 @@
-package resp
+package pubsub
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,80 +11,78 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// What is published goes to every node (see pubsub_publish.go), and there to the connections
-// that have subscribed.
+// A Kind is a kind of subscription. Each has names of its own.
+type Kind int
 
-// A subKind is a kind of subscription. Each has names of its own.
-type subKind int
-
+// The kinds: SUBSCRIBE, PSUBSCRIBE and SSUBSCRIBE.
 const (
-	subChannel subKind = iota
-	subPattern
-	subShard
-	subKinds
+	Channel Kind = iota
+	Pattern
+	Shard
+	kinds
 )
 
-// pubsub are the subscriptions of the clients of this node.
+// A Registry has the subscriptions of the clients of this node.
 //
 // Invariant: a message is in the queues of the clients that are in its topic's list when it is
 // published, and of no others, before the publisher goes on. So lists change under the lock, and
 // messages are queued under it.
-type pubsub struct {
+type Registry struct {
 	mu     sync.RWMutex
-	topics [subKinds]map[string]*topic
+	topics [kinds]map[string]*topic
 	n      atomic.Int64 // subscriptions of all kinds
 }
 
 // A topic is a channel or a pattern with its subscribers.
 type topic struct {
 	name  string
-	subs  []*subscriptions
-	place map[*subscriptions]int // in subs
+	subs  []*Subscriptions
+	place map[*Subscriptions]int // in subs
 }
 
 // subscriptionCost is about how much memory a subscription takes, beside its name.
 const subscriptionCost = 256
 
-// A subscriber is a client as its subscriptions see it. Any goroutine may call its methods, none of
+// A Subscriber is a client as its subscriptions see it. Any goroutine may call its methods, none of
 // which waits.
-type subscriber interface {
-	// queue queues a message as appendMessage makes it. The caller that gets true has to call
-	// kick, which has the queue written.
-	queue(message []byte) bool
-	kick()
-	// limit is how many bytes subscriptions may take; charge and release count them.
-	limit() int64
-	charge(n int64)
-	release(n int64)
+type Subscriber interface {
+	// Queue queues a message as appendMessage makes it. The caller that gets true has to call
+	// Kick, which has the queue written.
+	Queue(message []byte) bool
+	Kick()
+	// Limit is how many bytes subscriptions may take; Charge and Release count them.
+	Limit() int64
+	Charge(n int64)
+	Release(n int64)
 }
 
-// subscriptions are those of one client. What is not a number is guarded by pubsub.mu.
-type subscriptions struct {
-	client subscriber
-	names  [subKinds]map[string]struct{}
+// Subscriptions are those of one client. What is not a number is guarded by Registry.mu.
+type Subscriptions struct {
+	Client Subscriber
+	names  [kinds]map[string]struct{}
 	bytes  int64 // about, which count for the budget
-	n      [subKinds]atomic.Int32
+	n      [kinds]atomic.Int32
 }
 
-// count is the number that replies tell: channels and patterns are counted together.
-func (s *subscriptions) count(kind subKind) int64 {
-	if kind == subShard {
-		return int64(s.n[subShard].Load())
+// Count is the number that replies tell: channels and patterns are counted together.
+func (s *Subscriptions) Count(kind Kind) int64 {
+	if kind == Shard {
+		return int64(s.n[Shard].Load())
 	}
-	return int64(s.n[subChannel].Load() + s.n[subPattern].Load())
+	return int64(s.n[Channel].Load() + s.n[Pattern].Load())
 }
 
-// of is the number of subscriptions of a kind.
-func (s *subscriptions) of(kind subKind) int32 { return s.n[kind].Load() }
+// Of is the number of subscriptions of a kind.
+func (s *Subscriptions) Of(kind Kind) int32 { return s.n[kind].Load() }
 
-// any reports whether there is a subscription of any kind.
-func (s *subscriptions) any() bool {
-	return s.n[subChannel].Load()+s.n[subPattern].Load()+s.n[subShard].Load() > 0
+// Any reports whether there is a subscription of any kind.
+func (s *Subscriptions) Any() bool {
+	return s.n[Channel].Load()+s.n[Pattern].Load()+s.n[Shard].Load() > 0
 }
 
-// add subscribes a client, which is not removed yet. It returns false if its subscriptions
+// Add subscribes a client, which is not removed yet. It returns false if its subscriptions
 // would take more memory than what may wait for it.
-func (p *pubsub) add(s *subscriptions, kind subKind, name []byte) bool {
+func (p *Registry) Add(s *Subscriptions, kind Kind, name []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names := s.names[kind]
@@ -91,17 +90,17 @@ func (p *pubsub) add(s *subscriptions, kind subKind, name []byte) bool {
 		return true
 	}
 	size := int64(len(name)) + subscriptionCost
-	if s.bytes+size > s.client.limit() {
+	if s.bytes+size > s.Client.Limit() {
 		return false
 	}
 	s.bytes += size
-	s.client.charge(size)
+	s.Client.Charge(size)
 	t := p.topics[kind][string(name)]
 	if t == nil {
 		if p.topics[kind] == nil {
 			p.topics[kind] = make(map[string]*topic)
 		}
-		t = &topic{name: string(name), place: make(map[*subscriptions]int)}
+		t = &topic{name: string(name), place: make(map[*Subscriptions]int)}
 		p.topics[kind][t.name] = t
 	}
 	if names == nil {
@@ -116,21 +115,21 @@ func (p *pubsub) add(s *subscriptions, kind subKind, name []byte) bool {
 	return true
 }
 
-// remove ends a subscription, if there is one.
-func (p *pubsub) remove(s *subscriptions, kind subKind, name []byte) {
+// Remove ends a subscription, if there is one.
+func (p *Registry) Remove(s *Subscriptions, kind Kind, name []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.removeLocked(s, kind, string(name))
 }
 
-func (p *pubsub) removeLocked(s *subscriptions, kind subKind, name string) {
+func (p *Registry) removeLocked(s *Subscriptions, kind Kind, name string) {
 	if _, known := s.names[kind][name]; !known {
 		return
 	}
 	delete(s.names[kind], name)
 	size := int64(len(name)) + subscriptionCost
 	s.bytes -= size
-	s.client.release(size)
+	s.Client.Release(size)
 	s.n[kind].Add(-1)
 	p.n.Add(-1)
 	t := p.topics[kind][name]
@@ -145,14 +144,14 @@ func (p *pubsub) removeLocked(s *subscriptions, kind subKind, name string) {
 	}
 }
 
-// removeAll ends all subscriptions of a client, and reports whether there was one.
-func (p *pubsub) removeAll(s *subscriptions) bool {
-	if !s.any() {
+// RemoveAll ends all subscriptions of a client, and reports whether there was one.
+func (p *Registry) RemoveAll(s *Subscriptions) bool {
+	if !s.Any() {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for kind := range subKinds {
+	for kind := range kinds {
 		for name := range s.names[kind] {
 			p.removeLocked(s, kind, name)
 		}
@@ -160,15 +159,15 @@ func (p *pubsub) removeAll(s *subscriptions) bool {
 	return true
 }
 
-// namesOf are the names of a client's subscriptions of a kind, in order.
-func (p *pubsub) namesOf(s *subscriptions, kind subKind) []string {
+// NamesOf are the names of a client's subscriptions of a kind, in order.
+func (p *Registry) NamesOf(s *Subscriptions, kind Kind) []string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return sortedNames(s.names[kind])
+	return slices.Sorted(maps.Keys(s.names[kind]))
 }
 
-// active are the names of a kind that have a subscriber and match a pattern, nil for all.
-func (p *pubsub) active(kind subKind, pattern []byte) []string {
+// Active are the names of a kind that have a subscriber and match a pattern, nil for all.
+func (p *Registry) Active(kind Kind, pattern []byte) []string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	var names []string
@@ -181,15 +180,15 @@ func (p *pubsub) active(kind subKind, pattern []byte) []string {
 	return names
 }
 
-// topicsOf is how many names of a kind have a subscriber.
-func (p *pubsub) topicsOf(kind subKind) int {
+// TopicsOf is how many names of a kind have a subscriber.
+func (p *Registry) TopicsOf(kind Kind) int {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return len(p.topics[kind])
 }
 
-// subscribers is how many clients have subscribed to a name.
-func (p *pubsub) subscribers(kind subKind, name []byte) int64 {
+// Subscribers is how many clients have subscribed to a name.
+func (p *Registry) Subscribers(kind Kind, name []byte) int64 {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if t := p.topics[kind][string(name)]; t != nil {
@@ -198,9 +197,9 @@ func (p *pubsub) subscribers(kind subKind, name []byte) int64 {
 	return 0
 }
 
-// deliver queues a message for all of this node who want it, and returns how many times.
-// The queues leave with the next kick of the delivery.
-func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int64 {
+// Deliver queues a message for its subscribers at this node, and returns how many there are.
+// The queues leave with the next Flush of the delivery.
+func (p *Registry) Deliver(m *Delivery, kind Kind, channel, message []byte) int64 {
 	if p.n.Load() == 0 {
 		return 0
 	}
@@ -209,17 +208,17 @@ func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int
 	n := int64(0)
 	if t := p.topics[kind][string(channel)]; t != nil {
 		word := "message"
-		if kind == subShard {
+		if kind == Shard {
 			word = "smessage"
 		}
 		m.text = appendMessage(m.text[:0], word, "", channel, message)
 		m.queue(t.subs)
 		n += int64(len(t.subs))
 	}
-	if kind != subChannel {
+	if kind != Channel {
 		return n
 	}
-	for _, t := range p.topics[subPattern] {
+	for _, t := range p.topics[Pattern] {
 		if glob.Match([]byte(t.name), channel, false) {
 			m.text = appendMessage(m.text[:0], "pmessage", t.name, channel, message)
 			m.queue(t.subs)
@@ -229,17 +228,17 @@ func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int
 	return n
 }
 
-// warn sends a message of a channel to all who listen to key events, whichever they are.
-func (p *pubsub) warn(m *delivery, channel, message string) {
+// Warn sends a message of a channel to all clients that have subscribed to any key events.
+func (p *Registry) Warn(m *Delivery, channel, message string) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	told := make(map[*subscriptions]bool)
-	for _, kind := range []subKind{subPattern, subChannel} {
+	told := make(map[*Subscriptions]bool)
+	for _, kind := range []Kind{Pattern, Channel} {
 		for name, t := range p.topics[kind] {
 			if !forEvents(kind, name) {
 				continue
 			}
-			if kind == subPattern {
+			if kind == Pattern {
 				m.text = appendMessage(m.text[:0], "pmessage", name, []byte(channel), []byte(message))
 			} else {
 				m.text = appendMessage(m.text[:0], "message", "", []byte(channel), []byte(message))
@@ -247,7 +246,7 @@ func (p *pubsub) warn(m *delivery, channel, message string) {
 			for _, s := range t.subs {
 				if !told[s] {
 					told[s] = true
-					m.queue([]*subscriptions{s})
+					m.queue([]*Subscriptions{s})
 				}
 			}
 		}
@@ -255,8 +254,8 @@ func (p *pubsub) warn(m *delivery, channel, message string) {
 }
 
 // forEvents reports whether a subscription may be to key events.
-func forEvents(kind subKind, name string) bool {
-	if kind == subPattern {
+func forEvents(kind Kind, name string) bool {
+	if kind == Pattern {
 		literal := strings.IndexAny(name, `*?[\\`)
 		if literal < 0 {
 			literal = len(name)
@@ -264,7 +263,7 @@ func forEvents(kind subKind, name string) bool {
 		name = name[:literal]
 		return strings.HasPrefix("__key", name) || strings.HasPrefix(name, "__key")
 	}
-	return strings.HasPrefix(name, "__keyspace@0__:") || strings.HasPrefix(name, eventChannel)
+	return strings.HasPrefix(name, "__keyspace@0__:") || strings.HasPrefix(name, EventChannel)
 }
 
 // appendMessage appends a message as RESP3 has it: in RESP2 only its first byte is another.
@@ -281,20 +280,11 @@ func appendMessage(b []byte, word, pattern string, channel, message []byte) []by
 	return wire.AppendBulk(b, message)
 }
 
-func sortedNames(set map[string]struct{}) []string {
-	names := make([]string, 0, len(set))
-	for name := range set {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+// Len is how many subscriptions there are.
+func (p *Registry) Len() int64 { return p.n.Load() }
 
-// isEmpty reports whether there is no subscription at all.
-func (p *pubsub) isEmpty() bool { return p.n.Load() == 0 }
-
-// listening is how many of this node's subscriptions a message would go to.
-func (p *pubsub) listening(kind subKind, channel []byte) (n int64) {
+// Listening is how many of this node's subscriptions a message would go to.
+func (p *Registry) Listening(kind Kind, channel []byte) (n int64) {
 	if p.n.Load() == 0 {
 		return 0
 	}
@@ -303,13 +293,16 @@ func (p *pubsub) listening(kind subKind, channel []byte) (n int64) {
 	if t := p.topics[kind][string(channel)]; t != nil {
 		n += int64(len(t.subs))
 	}
-	if kind != subChannel {
+	if kind != Channel {
 		return n
 	}
-	for _, t := range p.topics[subPattern] {
+	for _, t := range p.topics[Pattern] {
 		if glob.Match([]byte(t.name), channel, false) {
 			n += int64(len(t.subs))
 		}
 	}
 	return n
 }
+
+// EventChannel is what the channel of an event begins with.
+const EventChannel = "__keyevent@0__:"

@@ -1,46 +1,46 @@
-package resp
+package pubsub
 
 // keepText is how large a buffer for messages is kept.
 const keepText = 64 << 10
 
-// A delivery is messages on their way to clients of this node. Many that are published
+// A Delivery is messages on their way to clients of this node. Many that are published
 // together are queued first, and then leave with one write for each client.
 //
 // It belongs to one goroutine at a time.
-type delivery struct {
-	// from is the client that publishes, nil if none does: it may be a subscriber, too. own takes
-	// a message to it; it returns false if that is to be queued as for the others.
-	from  *subscriptions
-	own   func(text []byte) bool
+type Delivery struct {
+	// From is the client that publishes, or nil: it may be a subscriber, too. Own sends it a
+	// message ahead of its reply, or returns false if the message is to be queued as for others.
+	From  *Subscriptions
+	Own   func(text []byte) bool
 	text  []byte       // the message, see appendMessage
-	dirty []subscriber // whose queues are to leave
+	dirty []Subscriber // whose queues are to leave
 	// queued is how many bytes of messages are to leave, each counted once.
 	queued int
 }
 
 // queue queues the text for clients. The caller holds the lock of their topic.
-func (m *delivery) queue(to []*subscriptions) {
+func (m *Delivery) queue(to []*Subscriptions) {
 	m.queued += len(m.text)
 	for _, s := range to {
-		if s == m.from && m.own(m.text) {
+		if s == m.From && m.Own(m.text) {
 			continue
 		}
-		if s.client.queue(m.text) {
-			m.dirty = append(m.dirty, s.client)
+		if s.Client.Queue(m.text) {
+			m.dirty = append(m.dirty, s.Client)
 		}
 	}
 }
 
-// flush has what is queued leave. It does not wait.
-func (m *delivery) flush() {
+// Flush has what is queued leave. It does not wait.
+func (m *Delivery) Flush() {
 	for _, c := range m.dirty {
-		c.kick()
+		c.Kick()
 	}
 	m.reset()
 }
 
 // reset forgets what has left, or will.
-func (m *delivery) reset() {
+func (m *Delivery) reset() {
 	clear(m.dirty)
 	m.dirty, m.queued = m.dirty[:0], 0
 	if cap(m.text) > keepText {
