@@ -2,7 +2,7 @@ package admin
 
 import "github.com/ringside-kv/ringside/resp/internal/command"
 
-// The commands about users.
+// ACLCommands are about users.
 var ACLCommands = []command.Row{
 	{
 		Name: "acl", Arity: -2, Group: "server",

@@ -2,7 +2,7 @@ package admin
 
 import "github.com/ringside-kv/ringside/resp/internal/command"
 
-// The commands about latency.
+// LatencyCommands are about latency.
 var LatencyCommands = []command.Row{
 	{
 		Name: "latency", Arity: -2, Group: "server",

@@ -5,7 +5,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/types/keys"
 )
 
-// The commands about memory.
+// MemoryCommands are about memory.
 var MemoryCommands = []command.Row{
 	{
 		Name: "memory", Arity: -2, Group: "server",

@@ -5,7 +5,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/types/keys"
 )
 
-// Commands for those who run a Redis: databases, snapshots, replication.
+// OperatorCommands are about databases, snapshots and replication.
 var OperatorCommands = []command.Row{
 	{
 		Name: "bgrewriteaof", Arity: 1, Group: "server", Run: on(cmdBgrewriteaof),

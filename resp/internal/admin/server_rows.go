@@ -2,7 +2,7 @@ package admin
 
 import "github.com/ringside-kv/ringside/resp/internal/command"
 
-// The commands about the server as a whole.
+// ServerCommands are about the server as a whole.
 var ServerCommands = []command.Row{
 	{
 		Name: "command", Arity: -1, Group: "server", Run: on(cmdCommand),
