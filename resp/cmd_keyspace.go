@@ -1,10 +1,8 @@
 package resp
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
-	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/types/streams"
@@ -54,10 +52,8 @@ func cmdDbsize(x *call) {
 func sumOf(replies [][]byte) int64 {
 	sum := int64(0)
 	for _, reply := range replies {
-		if len(reply) > 3 {
-			n, _ := strconv.ParseInt(string(reply[1:len(reply)-2]), 10, 64)
-			sum += n
-		}
+		n, _ := wire.ReplyInt(reply)
+		sum += n
 	}
 	return sum
 }
@@ -103,13 +99,13 @@ func cmdRandomkey(x *call) {
 func drawn(replies [][]byte) (key []byte) {
 	total := int64(0)
 	for _, reply := range replies {
-		elements, ok := arrayBody(reply)
+		elements, ok := wire.ArrayBody(reply)
 		if !ok {
 			continue
 		}
-		n := elementLen(elements)
+		n := wire.ValueLen(elements)
 		weight := sumOf([][]byte{elements[:n]})
-		this, ok := bulkText(elements[n:])
+		this, ok := wire.ReplyText(elements[n:])
 		if !ok {
 			continue
 		}
@@ -136,7 +132,7 @@ func cmdKeys(x *call) {
 func (x *call) joinArrays(replies [][]byte, most int) {
 	n, size := 0, 0
 	for _, reply := range replies {
-		n += arrayLen(reply)
+		n += wire.ArrayLen(reply)
 		size += len(reply)
 	}
 	if int64(size) > x.srv.settings.OutputBuffer.Load() {
@@ -146,12 +142,12 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 	n = min(n, most)
 	x.Array(n)
 	for _, reply := range replies {
-		body, ok := arrayBody(reply)
+		body, ok := wire.ArrayBody(reply)
 		if !ok {
 			continue
 		}
-		if count := arrayLen(reply); count > n {
-			body = body[:elementsLen(body, n)]
+		if count := wire.ArrayLen(reply); count > n {
+			body = body[:wire.ValuesLen(body, n)]
 			n = 0
 		} else {
 			n -= count
@@ -217,74 +213,4 @@ func (x *call) clearSpans(spans []ring.Range, done store.Waiter) error {
 		return x.srv.store.Clear(done, x.stillWanted)
 	}
 	return x.srv.store.ClearRanges(done, x.stillWanted, spans...)
-}
-
-// arrayLen is how many elements an array reply has.
-func arrayLen(reply []byte) int {
-	i := bytes.IndexByte(reply, '\r')
-	if i < 2 || reply[0] != '*' {
-		return 0
-	}
-	n, err := strconv.Atoi(string(reply[1:i]))
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
-}
-
-// arrayBody is what follows the head of an array reply.
-func arrayBody(reply []byte) (elements []byte, ok bool) {
-	i := bytes.IndexByte(reply, '\n')
-	if i < 0 || reply[0] != '*' {
-		return nil, false
-	}
-	return reply[i+1:], true
-}
-
-// elementsLen is the length of the first n bulk strings or numbers.
-func elementsLen(b []byte, n int) int {
-	length := 0
-	for range n {
-		length += elementLen(b[length:])
-	}
-	return length
-}
-
-// valueLen is the length of the value that a reply begins with, whatever it is; all that is
-// there if it is none.
-func valueLen(b []byte) int {
-	i := bytes.IndexByte(b, '\n')
-	if i < 2 {
-		return len(b)
-	}
-	n, err := strconv.Atoi(string(b[1 : i-1]))
-	switch b[0] {
-	case '$', '=':
-		if err == nil && n >= 0 {
-			return min(len(b), i+1+n+2)
-		}
-	case '%':
-		n *= 2
-		fallthrough
-	case '*', '~', '>':
-		length := i + 1
-		for ; err == nil && n > 0 && length < len(b); n-- {
-			length += valueLen(b[length:])
-		}
-		return length
-	}
-	return i + 1
-}
-
-// bulkText is the text of the bulk string that a reply begins with.
-func bulkText(b []byte) (text []byte, ok bool) {
-	i := bytes.IndexByte(b, '\n')
-	if i < 2 || b[0] != '$' {
-		return nil, false
-	}
-	n, err := strconv.Atoi(string(b[1 : i-1]))
-	if err != nil || n < 0 || i+1+n > len(b) {
-		return nil, false
-	}
-	return b[i+1 : i+1+n], true
 }

@@ -177,17 +177,17 @@ func (x *call) withPeersNames(names []string) []string {
 		set[name] = struct{}{}
 	}
 	for _, reply := range replies {
-		body, ok := arrayBody(reply)
+		body, ok := wire.ArrayBody(reply)
 		if !ok {
 			continue
 		}
-		for range arrayLen(reply) {
-			name, ok := bulkText(body)
+		for range wire.ArrayLen(reply) {
+			name, ok := wire.ReplyText(body)
 			if !ok {
 				break
 			}
 			set[string(name)] = struct{}{}
-			body = body[elementLen(body):]
+			body = body[wire.ValueLen(body):]
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
@@ -204,14 +204,14 @@ func (x *call) numberOfSubscribers(kind pubsub.Kind) {
 	}
 	if len(names) > 0 {
 		for _, reply := range x.askPeers(x.raw()) {
-			body, ok := arrayBody(reply)
-			if !ok || arrayLen(reply) != 2*len(names) {
+			body, ok := wire.ArrayBody(reply)
+			if !ok || wire.ArrayLen(reply) != 2*len(names) {
 				continue
 			}
 			for i := range counts {
-				body = body[elementLen(body):]
-				n := elementLen(body)
-				count, _ := integerReply(body[:n])
+				body = body[wire.ValueLen(body):]
+				n := wire.ValueLen(body)
+				count, _ := wire.ReplyInt(body[:n])
 				counts[i] += count
 				body = body[n:]
 			}

@@ -158,15 +158,15 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	case reply[0] == '-':
 		return false, command.ReplyError(reply[1 : len(reply)-2])
 	}
-	body, _ := arrayBody(reply)
-	text, ok := bulkText(body)
+	body, _ := wire.ArrayBody(reply)
+	text, ok := wire.ReplyText(body)
 	next, valid := command.ParseCursor(text)
 	if !ok || !valid || !next.Valid() || next != 0 && next <= s.at {
 		return false, command.ReplyError("ERR a node has answered SCAN without a cursor")
 	}
-	keys := body[elementLen(body):]
-	n := arrayLen(keys)
-	elements, _ := arrayBody(keys)
+	keys := body[wire.ValueLen(body):]
+	n := wire.ArrayLen(keys)
+	elements, _ := wire.ArrayBody(keys)
 	s.l.addEncoded(elements, n)
 	// A cursor within a token is not the end of a range: there may be more.
 	s.enough = next != store.CursorAt(next.Token())

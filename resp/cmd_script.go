@@ -183,7 +183,7 @@ func (c *conn) seek(r *request) bool {
 // seekSHA asks other nodes for a script, and reports whether it is known now.
 func (c *conn) seekSHA(sha []byte) bool {
 	for _, a := range c.askScripts("GET", sha) {
-		if body, ok := bulkText(a.Writer); ok {
+		if body, ok := wire.ReplyText(a.Writer); ok {
 			if known, err := c.srv.scripts.compile(body, true); err == nil && wire.EqualFold(sha, known.SHA) {
 				return true
 			}

@@ -240,7 +240,7 @@ func (c *conn) joinArrays(parts []part) {
 			rest = rest[i+1:]
 		}
 		for _, key := range p.keys {
-			n := elementLen(rest)
+			n := wire.ValueLen(rest)
 			elements[key] = rest[:n]
 			rest = rest[n:]
 			count++
@@ -250,18 +250,4 @@ func (c *conn) joinArrays(parts []part) {
 	for i := range count {
 		c.out.Buf = append(c.out.Buf, elements[i]...)
 	}
-}
-
-// elementLen is the length of the bulk string or null that a reply begins with.
-func elementLen(b []byte) int {
-	i := bytes.IndexByte(b, '\n')
-	if i < 1 {
-		return len(b)
-	}
-	if b[0] == '$' {
-		if n, err := strconv.Atoi(string(b[1 : i-1])); err == nil && n >= 0 {
-			return min(len(b), i+1+n+2)
-		}
-	}
-	return i + 1
 }

@@ -1,11 +1,11 @@
 package resp
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -63,10 +63,12 @@ func cmdRingKeyspace(x *call) {
 // sumKeyspaces adds up replies of cmdRingKeyspace.
 func sumKeyspaces(replies [][]byte) (sum keyspace) {
 	for _, reply := range replies {
-		if _, body, ok := bytes.Cut(reply, []byte("\r\n")); ok {
-			keys, expires, _ := bytes.Cut(body, []byte("\r\n"))
-			sum.keys += sumOf([][]byte{append(bytes.Clone(keys), "\r\n"...)})
-			sum.expires += sumOf([][]byte{expires})
+		if body, ok := wire.ArrayBody(reply); ok {
+			n := wire.ValueLen(body)
+			keys, _ := wire.ReplyInt(body[:n])
+			expires, _ := wire.ReplyInt(body[n:])
+			sum.keys += keys
+			sum.expires += expires
 		}
 	}
 	return sum

@@ -242,7 +242,7 @@ func (l *eventLine) send(first uint64, commits []*eventCommit, end bool, timeout
 	if err != nil {
 		return 0, 0, err
 	}
-	answer, ok := integerReply(replies.Bytes)
+	answer, ok := wire.ReplyInt(replies.Bytes)
 	if !ok {
 		return 0, 0, ErrUnknownOutcome
 	}

@@ -1,10 +1,10 @@
 package resp
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A message goes to every node that this one knows of, since any may have subscribers, and
@@ -97,21 +97,12 @@ func (p *publisher) addPeers(n int) {
 			if err != nil {
 				break
 			}
-			if count, ok := integerReply(reply); ok && p.counts[i] >= 0 {
+			if count, ok := wire.ReplyInt(reply); ok && p.counts[i] >= 0 {
 				p.counts[i] += count
 			}
 		}
 		b.bytes, b.replies = nil, Replies{}
 	}
-}
-
-// integerReply reads a reply that is a number.
-func integerReply(reply []byte) (int64, bool) {
-	if len(reply) < 4 || reply[0] != ':' {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(reply[1:len(reply)-2]), 10, 64)
-	return n, err == nil
 }
 
 // deliver hands a message to the clients of this node, and replies with their number.
@@ -130,7 +121,7 @@ func (x *call) deliver(kind pubsub.Kind) {
 	if x.InTransaction { // a transaction, by itself
 		x.srv.courier.Send(&c.pub.mailing)
 		for _, reply := range x.askPeers(x.raw()) {
-			more, _ := integerReply(reply)
+			more, _ := wire.ReplyInt(reply)
 			n += more
 		}
 		x.Int(n)

@@ -149,15 +149,12 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 	ok = ok && mine
 	for i := range asked {
 		reply, err := asked[i].reply()
-		n, told := -1, err == nil && len(reply) > 3 && reply[0] == ':'
-		if told {
-			n, err = strconv.Atoi(string(reply[1 : len(reply)-2]))
-		}
+		n, told := wire.ReplyInt(reply)
 		if !told || err != nil || n < 0 {
 			ok = false
 			continue
 		}
-		least = min(least, n)
+		least = min(least, int(n))
 	}
 	x.waited += x.srv.clock() - start
 	if !ok || least == math.MaxInt {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A tracker feed asks another node, again and again, what has changed there of what clients of this
@@ -284,7 +286,7 @@ func (e *trackerFeed) takeIn(reply []byte) error {
 	if len(reply) == 0 || reply[0] != '$' {
 		return fmt.Errorf("%w: %q", errStale, reply[:min(len(reply), 64)])
 	}
-	text, _ := bulkText(reply)
+	text, _ := wire.ReplyText(reply)
 	first, items, err := parseStale(text)
 	if err != nil {
 		return err

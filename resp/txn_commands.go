@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // MULTI and what belongs to it.
@@ -56,12 +57,12 @@ func cmdWatch(x *call) {
 		x.Error(msg)
 		return
 	}
-	tokens, _ := arrayBody(reply)
+	tokens, _ := wire.ArrayBody(reply)
 	for _, key := range keys {
-		if token, _ := bulkText(tokens); !m.watches(key) { // what came first is what counts
+		if token, _ := wire.ReplyText(tokens); !m.watches(key) { // what came first is what counts
 			m.watched = append(m.watched, watched{bytes.Clone(key), bytes.Clone(token)})
 		}
-		tokens = tokens[elementLen(tokens):]
+		tokens = tokens[wire.ValueLen(tokens):]
 	}
 	x.OK()
 }
@@ -162,7 +163,7 @@ func (e *execution) run(from, to int) bool {
 				e.NullArray()
 				return false
 			}
-			elements, _ = arrayBody(reply)
+			elements, _ = wire.ArrayBody(reply)
 		} else if !e.begun {
 			e.Error(msg)
 			return false
@@ -176,7 +177,7 @@ func (e *execution) run(from, to int) bool {
 		case msg != "":
 			e.Error(msg)
 		default:
-			n := valueLen(elements)
+			n := wire.ValueLen(elements)
 			e.Buf = append(e.Buf, elements[:n]...)
 			elements = elements[n:]
 		}

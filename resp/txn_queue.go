@@ -270,7 +270,7 @@ func (m *multi) request(from, to int, watching bool) []byte {
 
 // wordsOf reads the number that a queued command begins with.
 func wordsOf(b []byte) int {
-	text, _ := bulkText(b)
+	text, _ := wire.ReplyText(b)
 	n, _ := strconv.Atoi(string(text))
 	return n
 }
@@ -282,8 +282,8 @@ func (m *multi) argsOf(i int, args [][]byte) [][]byte {
 		at = m.cmds[i-1].end
 	}
 	b := m.queue[at:m.cmds[i].end]
-	for b = b[elementLen(b):]; len(b) > 0; b = b[elementLen(b):] {
-		text, _ := bulkText(b)
+	for b = b[wire.ValueLen(b):]; len(b) > 0; b = b[wire.ValueLen(b):] {
+		text, _ := wire.ReplyText(b)
 		args = append(args, text)
 	}
 	return args
