@@ -228,7 +228,7 @@ func (t *Thread) ToText(v Value) string {
 func (t *Thread) ToStringMeta(v Value) Value {
 	if handler := t.state.metaValue(v, "__tostring"); handler.ref != nil {
 		if !handler.isKind(KindFunction) {
-			t.typeError("call", handler, noName)
+			t.typeError("call", handler, 0)
 		}
 		return t.callMeta(handler, v)
 	}

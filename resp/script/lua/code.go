@@ -18,7 +18,7 @@ const (
 	opSetIndex                 // R[a][RK(b)] = RK(c)
 	opTable                    // R[a] = {} with room for elements and keys: hints b and c
 	opSetList                  // R[a][c+i] = R[a+i], 1 <= i <= b; up to the top if b == 0
-	opSelf                     // R[a+1] = R[b]; R[a] = R[b][RK(c)]
+	opSelf                     // R[a+1] = R[b]; R[a] = R[b][K[c]]
 	opAdd                      // R[a] = RK(b) + RK(c)
 	opSub
 	opMul
@@ -33,8 +33,8 @@ const (
 	opEqual  // if (RK(b) == RK(c)) != (a != 0), skip the jump that follows
 	opLess
 	opLessEqual
-	opTest     // if truth of R[a] != (c != 0), skip the jump that follows
-	opTestSet  // if truth of R[b] != (c != 0), skip the jump that follows, else R[a] = R[b]
+	opTest     // if truth of R[b] != (a != 0), skip the jump that follows
+	opTestMove // as opTest; if the jump is taken, R[c] = R[b]
 	opCall     // R[a], ... = R[a](R[a+1], ..., R[a+b-1]); b == 0: up to the top; c-1 results; c == 0: all
 	opTailCall // return R[a](...), as opCall
 	opReturn   // return R[a], ..., R[a+b-2]; b == 0: up to the top
@@ -63,10 +63,10 @@ type Proto struct {
 	consts    []Value
 	protos    []*Proto
 	upvalues  []capture
-	locals    []local
-	chunk     string // what errors call the chunk
-	source    string // as the host named it
-	line      int    // where the function begins; 0 for a chunk
+	names     []operandName // by pc
+	chunk     string        // what errors call the chunk
+	source    string        // as the host named it
+	line      int           // where the function begins; 0 for a chunk
 	params    int
 	registers int
 	vararg    bool
@@ -80,19 +80,37 @@ type Proto struct {
 type capture struct {
 	local bool
 	index int
-	name  string
 }
 
-// A local is a local variable, in scope from one instruction up to another. Those in scope live in
-// registers from 0 on, in the order of their scopes.
-type local struct {
-	name       string
-	start, end int
+// An operandName is what an instruction's operand is called in errors.
+type operandName struct {
+	pc      int32
+	operand byte // 'b' or 'c'
+	kind    string
+	name    string
+}
+
+// nameOf returns the kind and name of an operand, or two empty texts.
+func (p *Proto) nameOf(pc int, operand byte) (kind, name string) {
+	low, high := 0, len(p.names)
+	for low < high {
+		if mid := (low + high) / 2; int(p.names[mid].pc) < pc {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	for ; low < len(p.names) && int(p.names[low].pc) == pc; low++ {
+		if n := &p.names[low]; n.operand == operand {
+			return n.kind, n.name
+		}
+	}
+	return "", ""
 }
 
 // bytes returns about how much memory the function takes, without those within it.
 func (p *Proto) bytes() int {
-	n := 256 + 12*len(p.code) + valueBytes*len(p.consts) + 32*len(p.locals)
+	n := 256 + 12*len(p.code) + valueBytes*len(p.consts) + 40*len(p.names)
 	for _, k := range p.consts {
 		if k.IsString() {
 			n += stringBytes + len(k.Text())

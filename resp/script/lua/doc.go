@@ -6,10 +6,9 @@
 // engines of Lua 5.2 to 5.5 run another language. The reference manual of Lua 5.1 is the
 // specification; lua5.1 and redis-server are the oracles of the tests.
 //
-// The way of a script: scanner.go makes tokens of it; parse.go and parse_expr.go read the grammar
-// and have code (code.go) made by emit.go, operators.go and function.go, without a tree between
-// them. vm.go executes code on the stack of a [Thread], thread.go calls functions, meta.go does
-// what metamethods may change, table.go holds tables.
+// The way of a script: scanner.go makes tokens of it, parse.go trees of its expressions, and
+// compile.go code (code.go) of each statement. vm.go executes code on the stack of a [Thread],
+// thread.go calls functions, meta.go does what metamethods may change, table.go holds tables.
 // Functions of the host, as those of the libraries in lib_*.go, use what is in api.go.
 //
 // Nothing that a script does is without bound. Each allocation counts toward the limit of its
@@ -19,10 +18,6 @@
 // stopped, or has no memory left, ends at once: it cannot catch that.
 //
 // Errors of scripts are Go panics with a *thrown, which Thread.try turns into values.
-//
-// The compiler makes the same code as lparser.c and lcode.c of Lua 5.1.5, register by register:
-// errors name variables, and lines, by what ldebug.c finds in that code (names.go). LICENSE-LUA is
-// the license of these files.
 //
 // A State and all that is in it belong to one goroutine at a time; State.Stop alone may be
 // called from any. A [Proto] never changes: states share it.

@@ -74,17 +74,12 @@ func (t *Thread) Errorf(format string, args ...any) {
 	t.throw(t.String(t.at(1) + fmt.Sprintf(format, args...)))
 }
 
-// noName stands for a register where a value is in none.
-const noName = constants
-
-// typeError raises an error about a value that an instruction cannot be done to. register is
-// where it is; beyond the function's registers there is no name.
-func (t *Thread) typeError(what string, v Value, register int) {
+// typeError raises an error about a value that an instruction cannot be done to. operand says
+// which one of the instruction it is; 0: none.
+func (t *Thread) typeError(what string, v Value, operand byte) {
 	kind, name := "", ""
-	if n := len(t.frames); n > 0 {
-		if p := t.frames[n-1].fn.proto; p != nil && register < p.registers {
-			kind, name = p.objectName(t.frames[n-1].pc-1, register)
-		}
+	if n := len(t.frames); operand != 0 && n > 0 && t.frames[n-1].fn.proto != nil {
+		kind, name = t.frames[n-1].fn.proto.nameOf(t.frames[n-1].pc-1, operand)
 	}
 	if kind != "" {
 		t.runError("attempt to %s %s '%s' (a %s value)", what, kind, name, v.Kind())
@@ -99,13 +94,18 @@ func (t *Thread) calledName() (kind, name string) {
 		return "", "?"
 	}
 	f := &t.frames[n-2]
-	switch i := f.fn.proto.code[f.pc-1]; i.op {
-	case opCall, opTailCall, opForEach:
-		if kind, name = f.fn.proto.objectName(f.pc-1, int(i.a)); kind != "" {
-			return kind, name
-		}
+	operand := byte('b')
+	switch f.fn.proto.code[f.pc-1].op {
+	case opCall, opTailCall:
+	case opForEach:
+		operand = 'g'
+	default:
+		return "", "?"
 	}
-	return "", "?"
+	if kind, name = f.fn.proto.nameOf(f.pc-1, operand); kind == "" {
+		name = "?"
+	}
+	return kind, name
 }
 
 // ArgError raises an error about an argument.

@@ -8,8 +8,6 @@ import (
 
 // errorsOfLua51 are chunks, and the errors that lua5.1 raises for them.
 var errorsOfLua51 = []struct{ source, want string }{
-	{"local t = {} do local a, b, c, d = 1, 2, 3, t.f end for k in nil do end", "p:1: attempt to call field 'f' (a nil value)"},
-	{"local t = {} do local a, b, c, d = 1, 2, 3, x end for k in nil do end", "p:1: attempt to call global 'x' (a nil value)"},
 	{"local a, b = {} do local c = a.x; (b)() end", "p:1: attempt to call local 'b' (a nil value)"},
 	{"local f = coroutine.wrap(function() error(1, 0) end) f()", "p:1: 1"},
 	{"for k in nil do end", "p:1: attempt to call a nil value"},

@@ -334,7 +334,7 @@ func (l *stringLibrary) replace(m *matcher, b *Buffer, with, src Value, start, e
 		t.Call(l.pushCaptures(m, src, start, end), 1)
 	default:
 		l.pushCapture(m, 0, src, start, end)
-		t.Push(t.index(with, t.Pop(), noName))
+		t.Push(t.index(with, t.Pop(), 0))
 	}
 	v := t.Pop()
 	if !v.Truth() {

@@ -33,8 +33,8 @@ func (s *State) metaValue(v Value, name string) Value {
 	return meta.getString(s.names[name])
 }
 
-// index is v[key]. register is where v is, or noName.
-func (t *Thread) index(v, key Value, register int) Value {
+// index is v[key]. operand is that of v in the instruction at hand, or 0.
+func (t *Thread) index(v, key Value, operand byte) Value {
 	s := t.state
 	for range maxMetaLoop {
 		var handler Value
@@ -48,19 +48,19 @@ func (t *Thread) index(v, key Value, register int) Value {
 				return Nil
 			}
 		} else if handler = s.metaValue(v, "__index"); handler.ref == nil {
-			t.typeError("index", v, register)
+			t.typeError("index", v, operand)
 		}
 		if handler.isKind(KindFunction) {
 			return t.callMeta(handler, v, key)
 		}
-		v, register = handler, noName
+		v, operand = handler, 0
 	}
 	t.runError("loop in gettable")
 	return Nil
 }
 
-// setIndex is v[key] = value. register is where v is, or noName.
-func (t *Thread) setIndex(v, key, value Value, register int) {
+// setIndex is v[key] = value.
+func (t *Thread) setIndex(v, key, value Value, operand byte) {
 	s := t.state
 	for range maxMetaLoop {
 		var handler Value
@@ -79,13 +79,13 @@ func (t *Thread) setIndex(v, key, value Value, register int) {
 				return
 			}
 		} else if handler = s.metaValue(v, "__newindex"); handler.ref == nil {
-			t.typeError("index", v, register)
+			t.typeError("index", v, operand)
 		}
 		if handler.isKind(KindFunction) {
 			t.callMeta(handler, v, key, value)
 			return
 		}
-		v, register = handler, noName
+		v, operand = handler, 0
 	}
 	t.runError("loop in settable")
 }
@@ -107,12 +107,6 @@ func (t *Thread) slot(table *Table, key Value) *Value {
 	return t.state.insert(table, key)
 }
 
-// instruction returns the one that the function of Lua on top carries out.
-func (t *Thread) instruction() instr {
-	f := t.frame()
-	return f.fn.proto.code[f.pc-1]
-}
-
 var arithNames = map[opcode]string{
 	opAdd: "__add", opSub: "__sub", opMul: "__mul", opDiv: "__div", opMod: "__mod", opPow: "__pow", opMinus: "__unm",
 }
@@ -127,11 +121,10 @@ func (t *Thread) arith(op opcode, a, b Value) Value {
 	if v, ok := t.binaryMeta(a, b, arithNames[op]); ok {
 		return v
 	}
-	i := t.instruction()
 	if !ok1 {
-		t.typeError("perform arithmetic on", a, int(i.b))
+		t.typeError("perform arithmetic on", a, 'b')
 	}
-	t.typeError("perform arithmetic on", b, int(i.c))
+	t.typeError("perform arithmetic on", b, 'c')
 	return Nil
 }
 
@@ -144,7 +137,7 @@ func (t *Thread) binaryMeta(a, b Value, name string) (Value, bool) {
 		}
 	}
 	if !handler.isKind(KindFunction) {
-		t.typeError("call", handler, noName)
+		t.typeError("call", handler, 0)
 	}
 	return t.callMeta(handler, a, b), true
 }
@@ -153,7 +146,7 @@ func (t *Thread) binaryMeta(a, b Value, name string) (Value, bool) {
 func (t *Thread) length(v Value) Value {
 	n, ok := t.binaryMeta(v, Nil, "__len")
 	if !ok {
-		t.typeError("get length of", v, int(t.instruction().b))
+		t.typeError("get length of", v, 'b')
 	}
 	return n
 }
@@ -227,7 +220,7 @@ func (t *Thread) concat(first, last int) Value {
 		if !ok1 || !ok2 {
 			v, ok := t.binaryMeta(a, b, "__concat")
 			if !ok {
-				t.concatError(last, ok1)
+				t.concatError(first, last, ok1)
 			}
 			last--
 			t.stack[last] = v
@@ -258,12 +251,18 @@ func (t *Thread) concat(first, last int) Value {
 }
 
 // concatError says which of two values cannot be joined.
-func (t *Thread) concatError(last int, firstIsText bool) {
+func (t *Thread) concatError(first, last int, firstIsText bool) {
 	bad := last - 1
 	if firstIsText {
 		bad = last
 	}
-	t.typeError("concatenate", t.stack[bad], bad-t.frame().base)
+	f := &t.frames[len(t.frames)-1]
+	i := f.fn.proto.code[f.pc-1]
+	operand := byte(bad - first)
+	if int(i.c)-int(i.b) == 1 {
+		operand = 'b' + operand
+	}
+	t.typeError("concatenate", t.stack[bad], operand)
 }
 
 // textLength returns how many bytes a string or number has as a text, or about that.

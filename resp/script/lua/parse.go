@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A parser reads a chunk and makes its code as it reads, as Lua's own compiler does.
+// A parser reads a chunk and has the code of each statement made as soon as it is read.
+// Expressions become trees first, so that the code of one can depend on where its value goes.
 type parser struct {
 	scanner
 	fn    *funcState
@@ -31,7 +32,7 @@ func compile(source, name string, depth int, poll func()) (p *Proto, err error) 
 	ps.openFunc(name, 0)
 	ps.fn.proto.vararg = true
 	ps.next()
-	ps.statements()
+	ps.chunkBody()
 	ps.expect(tokEOF)
 	return ps.closeFunc(), nil
 }
@@ -117,8 +118,8 @@ func (p *parser) blockEnds() bool {
 	return false
 }
 
-// statements reads statements up to the end of a block.
-func (p *parser) statements() {
+// chunkBody reads statements up to the end of a block.
+func (p *parser) chunkBody() {
 	p.enter()
 	for last := false; !last && !p.blockEnds(); {
 		last = p.statement()
@@ -131,18 +132,27 @@ func (p *parser) statements() {
 // block reads statements in a scope of their own.
 func (p *parser) block() {
 	p.fn.openBlock(false)
-	p.statements()
+	p.chunkBody()
 	p.fn.closeBlock()
 }
 
 // statement reads a statement, and reports whether it must be the last one of its block.
 func (p *parser) statement() bool {
-	line := p.line
+	line, f := p.line, p.fn
 	switch p.tok {
 	case tokIf:
 		p.ifStatement(line)
 	case tokWhile:
-		p.whileStatement(line)
+		p.next()
+		start := f.label()
+		exit := p.condition()
+		f.openBlock(true)
+		p.expect(tokDo)
+		p.block()
+		f.patch(f.jump(), start)
+		p.expectClosing(tokEnd, tokWhile, line)
+		f.closeBlock()
+		f.patchHere(exit)
 	case tokDo:
 		p.next()
 		p.block()
@@ -165,7 +175,7 @@ func (p *parser) statement() bool {
 		return true
 	case tokBreak:
 		p.next()
-		p.fn.breakLoop()
+		f.breakLoop()
 		return true
 	default:
 		p.exprStatement()
@@ -175,12 +185,7 @@ func (p *parser) statement() bool {
 
 // condition reads a condition, and returns the jumps that are taken if it is false.
 func (p *parser) condition() []int {
-	e := p.expr()
-	if e.kind == exprNil {
-		e.kind = exprFalse
-	}
-	p.fn.goIfTrue(&e)
-	return e.ifFalse
+	return p.fn.jumpIf(p.expr(), false)
 }
 
 func (p *parser) ifStatement(line int) {
@@ -192,7 +197,7 @@ func (p *parser) ifStatement(line int) {
 		p.expect(tokThen)
 		p.block()
 		if p.tok != tokElse && p.tok != tokElseif {
-			done = append(done, exit...)
+			f.patchHere(exit)
 			break
 		}
 		done = append(done, f.jump()...)
@@ -202,22 +207,8 @@ func (p *parser) ifStatement(line int) {
 			break
 		}
 	}
-	f.patchHere(done)
 	p.expectClosing(tokEnd, tokIf, line)
-}
-
-func (p *parser) whileStatement(line int) {
-	f := p.fn
-	p.next()
-	start := f.label()
-	exit := p.condition()
-	f.openBlock(true)
-	p.expect(tokDo)
-	p.block()
-	f.patch(f.jump(), start)
-	p.expectClosing(tokEnd, tokWhile, line)
-	f.closeBlock()
-	f.patchHere(exit)
+	f.patchHere(done)
 }
 
 func (p *parser) repeatStatement(line int) {
@@ -226,7 +217,7 @@ func (p *parser) repeatStatement(line int) {
 	f.openBlock(true)
 	scope := f.openBlock(false)
 	p.next()
-	p.statements()
+	p.chunkBody()
 	p.expectClosing(tokUntil, tokRepeat, line)
 	exit := p.condition() // locals of the block are in its scope
 	if scope.captured {
@@ -262,188 +253,424 @@ func (p *parser) forStatement(line int) {
 func (p *parser) numericFor(name string, line int) {
 	f := p.fn
 	base := f.free
-	f.newLocals("(for index)", "(for limit)", "(for step)", name)
-	p.expect('=')
-	p.exprToNext()
+	p.next()
+	f.toNext(p.expr())
 	p.expect(',')
-	p.exprToNext()
+	f.toNext(p.expr())
 	if p.accept(',') {
-		p.exprToNext()
+		f.toNext(p.expr())
 	} else {
-		f.emit(opConst, f.free, 0, f.constant(Number(1)))
-		f.reserve(1)
+		f.toNext(&expr{kind: exprConst, value: Number(1)})
 	}
-	p.forBody(base, line, 1, true)
+	f.declare("(for index)", "(for limit)", "(for step)")
+	p.expect(tokDo)
+	prep := f.emit(opForPrep, base, 0, 0)
+	p.forBody(name)
+	f.emitAt(line, opForLoop, base, 0, prep-len(f.proto.code))
+	f.patch([]int{prep}, len(f.proto.code)-1)
 }
 
 func (p *parser) genericFor(name string) {
 	f := p.fn
 	base := f.free
-	f.newLocals("(for generator)", "(for state)", "(for control)", name)
-	n := 1
-	for ; p.accept(','); n++ {
-		f.newLocals(p.name())
+	names := []string{name}
+	for p.accept(',') {
+		names = append(names, p.name())
 	}
 	p.expect(tokIn)
 	line := p.line
-	e, count := p.exprList()
-	f.adjust(3, count, &e)
-	f.checkRegisters(3) // for the call
-	p.forBody(base, line, n, false)
+	f.explist(p.exprList(), 3)
+	f.declare("(for generator)", "(for state)", "(for control)")
+	f.reserve(3) // for the call
+	f.free -= 3
+	p.expect(tokDo)
+	prep := f.jump()
+	start := f.label()
+	p.forBody(names...)
+	f.patchHere(prep)
+	f.emitAt(line, opForEach, base, len(names), 0)
+	f.nameAs('g', "local", "(for generator)") // for what the function itself raises
+	f.patch(f.jump(), start)
 }
 
-// forBody reads the body of a loop over n locals, whose own state is in registers from base on.
-func (p *parser) forBody(base, line, n int, numeric bool) {
+// forBody reads the body of a loop, in which names are the first locals.
+func (p *parser) forBody(names ...string) {
 	f := p.fn
-	f.activate(3)
-	p.expect(tokDo)
-	var prepare []int
-	if numeric {
-		prepare = []int{f.emit(opForPrep, base, 0, 0)}
-	} else {
-		prepare = f.jump()
-	}
-	start := len(f.proto.code)
 	f.openBlock(false)
-	f.activate(n)
-	f.reserve(n)
+	f.reserve(len(names))
+	f.declare(names...)
 	p.block()
 	f.closeBlock()
-	f.patchHere(prepare)
-	if numeric {
-		loop := f.emit(opForLoop, base, 0, 0)
-		f.fixLine(line)
-		f.patch([]int{loop}, start)
-		return
-	}
-	f.emit(opForEach, base, n, 0)
-	f.fixLine(line)
-	f.patch(f.jump(), start)
 }
 
 func (p *parser) functionStatement(line int) {
 	p.next()
-	target := p.variable()
+	target := p.variable(p.name())
 	method := false
-	for !method && (p.tok == '.' || p.tok == ':') {
+	for p.tok == '.' || p.tok == ':' {
 		method = p.tok == ':'
-		p.field(&target)
+		target.line = p.last
+		p.next()
+		target = p.index(target, stringExpr(p.name()))
+		if method {
+			break
+		}
 	}
 	value := p.function(method, line)
-	p.fn.store(&target, &value)
-	p.fn.fixLine(line) // the definition happens in the first line
+	f := p.fn
+	f.assign([]*expr{target}, []*expr{value})
+	f.proto.lines[len(f.proto.lines)-1] = int32(line)
 }
 
 func (p *parser) localFunction() {
 	f := p.fn
-	f.newLocals(p.name())
-	target := expr{kind: exprLocal, info: f.free}
+	f.checkLocals(1)
+	at := f.free
 	f.reserve(1)
-	f.activate(1)
-	value := p.function(false, p.line)
-	f.store(&target, &value)
-	f.proto.locals[f.active[len(f.active)-1]].start = len(f.proto.code)
+	f.declare(p.name())
+	f.to(p.function(false, p.line), at)
 }
 
 func (p *parser) localStatement() {
 	f := p.fn
-	n, count := 0, 0
-	for more := true; more; more = p.accept(',') {
-		f.newLocals(p.name())
-		n++
+	var names []string
+	for {
+		names = append(names, p.name())
+		f.checkLocals(len(names))
+		if !p.accept(',') {
+			break
+		}
 	}
-	var e expr
+	var values []*expr
 	if p.accept('=') {
-		e, count = p.exprList()
+		values = p.exprList()
 	}
-	f.adjust(n, count, &e)
-	f.activate(n)
+	f.explist(values, len(names))
+	f.declare(names...)
 }
 
 func (p *parser) returnStatement() {
-	f := p.fn
 	p.next()
-	if p.blockEnds() || p.tok == ';' {
-		f.emit(opReturn, 0, 1, 0)
-		return
+	var values []*expr
+	if !p.blockEnds() && p.tok != ';' {
+		values = p.exprList()
 	}
-	e, n := p.exprList()
-	switch first := len(f.active); {
-	case e.multiple():
-		f.setResults(&e, -1)
-		if e.kind == exprCall && n == 1 {
-			f.proto.code[e.info].op = opTailCall
-		}
-		f.emit(opReturn, first, 0, 0)
-	case n == 1:
-		f.emit(opReturn, f.toAnyRegister(&e), 2, 0)
-	default:
-		f.toNext(&e)
-		f.emit(opReturn, first, n+1, 0)
-	}
+	p.fn.returns(values)
 }
 
-// exprStatement reads a call or an assignment.
 func (p *parser) exprStatement() {
-	f := p.fn
 	e := p.suffixed()
-	if e.kind == exprCall {
-		f.proto.code[e.info].c = 1 // no results
+	if e.kind == exprCall || e.kind == exprMethod {
+		p.fn.call(e, p.fn.free, 0)
 		return
 	}
-	targets := []expr{e}
+	targets := []*expr{e}
 	for {
-		if kind := targets[len(targets)-1].kind; kind < exprLocal || kind > exprIndexed {
+		switch e.kind {
+		case exprLocal, exprUpvalue, exprGlobal, exprIndex:
+		default:
 			p.failHere("syntax error")
 		}
 		if !p.accept(',') {
 			break
 		}
-		e := p.suffixed()
-		if e.kind == exprLocal {
-			f.protect(targets, e.info)
+		e = p.suffixed()
+		if targets = append(targets, e); len(targets) > maxDepth-p.depth {
+			p.fn.limit(maxDepth-p.depth, "variables in assignment")
 		}
-		if limit := maxDepth - p.depth; len(targets) > limit {
-			f.limit(limit, "variables in assignment")
-		}
-		targets = append(targets, e)
 	}
 	p.expect('=')
-	e, count := p.exprList()
-	last := len(targets) - 1
-	if count == len(targets) {
-		f.setOneResult(&e)
-		f.store(&targets[last], &e)
-		last--
-	} else {
-		f.adjust(len(targets), count, &e)
-		if count > len(targets) {
-			f.free -= count - len(targets)
-		}
+	p.fn.assign(targets, p.exprList())
+}
+
+func (p *parser) exprList() []*expr {
+	list := []*expr{p.expr()}
+	for p.accept(',') {
+		p.readVariable(list[len(list)-1])
+		list = append(list, p.expr())
 	}
-	for ; last >= 0; last-- {
-		f.store(&targets[last], &expr{kind: exprRegister, info: f.free - 1})
+	return list
+}
+
+// priorities of the binary operators: on their left, and on their right.
+var priorities = map[token]struct {
+	op          opcode
+	left, right int
+}{
+	'+': {opAdd, 6, 6}, '-': {opSub, 6, 6}, '*': {opMul, 7, 7}, '/': {opDiv, 7, 7}, '%': {opMod, 7, 7},
+	'^': {opPow, 10, 9}, tokConcat: {opConcat, 5, 4},
+	tokEqual: {opEqual, 3, 3}, tokNotEqual: {opEqual, 3, 3}, '<': {opLess, 3, 3}, '>': {opLess, 3, 3},
+	tokLessEqual: {opLessEqual, 3, 3}, tokGreaterEqual: {opLessEqual, 3, 3}, tokAnd: {0, 2, 2}, tokOr: {0, 1, 1},
+}
+
+const unaryPriority = 8
+
+func (p *parser) expr() *expr { return p.binary(0) }
+
+// binary reads an expression whose operators bind stronger than least.
+func (p *parser) binary(least int) *expr {
+	p.enter()
+	var left *expr
+	switch t := p.tok; t {
+	case tokNot, '-', '#':
+		p.next()
+		left = p.unary(t, p.binary(unaryPriority))
+	default:
+		left = p.simple()
+	}
+	for {
+		t := p.tok
+		how, ok := priorities[t]
+		if !ok || how.left <= least {
+			break
+		}
+		p.next()
+		p.readVariable(left)
+		right := p.binary(how.right)
+		left = p.join(t, how.op, left, right)
+	}
+	p.leave()
+	return left
+}
+
+// readVariable notes that Lua's own compiler reads a variable at this point. Code has the line
+// of the token before.
+func (p *parser) readVariable(e *expr) {
+	if e.kind == exprGlobal || e.kind == exprIndex {
+		e.line = p.last
 	}
 }
 
-// protect copies a local that a statement assigns to, if targets before it use its old value as
-// table or key.
-func (f *funcState) protect(targets []expr, local int) {
-	conflict := false
-	for i := range targets {
-		t := &targets[i]
-		if t.kind != exprIndexed {
-			continue
+func (p *parser) unary(t token, e *expr) *expr {
+	kind, op := exprUnary, opNot
+	switch t {
+	case '-':
+		if e.kind == exprConst && e.value.IsNumber() && e.value.Float() == e.value.Float() {
+			return &expr{kind: exprConst, value: Number(-e.value.Float())}
 		}
-		if t.info == local {
-			conflict, t.info = true, f.free
+		op = opMinus
+	case '#':
+		op = opLen
+	default:
+		if e.strip().kind == exprConst {
+			return &expr{kind: exprConst, value: Bool(!e.strip().value.Truth())}
 		}
-		if t.key == local {
-			conflict, t.key = true, f.free
+		kind = exprNot
+	}
+	return p.node(&expr{kind: kind, op: op, left: e})
+}
+
+// join makes an expression of an operator and its operands.
+func (p *parser) join(t token, op opcode, left, right *expr) *expr {
+	e := &expr{kind: exprBinary, op: op, left: left, right: right}
+	switch t {
+	case tokAnd:
+		e.kind = exprAnd
+	case tokOr:
+		e.kind = exprOr
+	case tokEqual, tokNotEqual, '<', '>', tokLessEqual, tokGreaterEqual:
+		e.kind, e.negated, e.swapped = exprCompare, t == tokNotEqual, t == '>' || t == tokGreaterEqual
+	case tokConcat:
+	default:
+		if left.kind == exprConst && right.kind == exprConst && left.value.IsNumber() && right.value.IsNumber() {
+			// Not what divides by zero, or is not a number, so that its sign is that of the moment.
+			if b := right.value.Float(); op != opDiv && op != opMod || b != 0 {
+				if f := arith(op, left.value.Float(), b); f == f {
+					return &expr{kind: exprConst, value: Number(f)}
+				}
+			}
 		}
 	}
-	if conflict {
-		f.emit(opMove, f.free, local, 0)
+	return p.node(e)
+}
+
+// node completes an expression. Its height is bounded, for code is made by recursion.
+func (p *parser) node(e *expr) *expr {
+	e.line = p.last
+	if e.left != nil {
+		e.height = e.left.height + 1
+	}
+	if e.right != nil {
+		e.height = max(e.height, e.right.height+1)
+	}
+	if e.height > maxHeight {
+		p.fail("function or expression too complex", "")
+	}
+	return e
+}
+
+func stringExpr(s string) *expr { return &expr{kind: exprConst, value: String(s)} }
+
+func (p *parser) simple() *expr {
+	var e *expr
+	switch p.tok {
+	case tokNumber:
+		e = &expr{kind: exprConst, value: Number(p.num)}
+	case tokString:
+		e = stringExpr(p.text)
+	case tokNil:
+		e = &expr{kind: exprConst}
+	case tokTrue:
+		e = &expr{kind: exprConst, value: True}
+	case tokFalse:
+		e = &expr{kind: exprConst, value: False}
+	case tokDots:
+		if !p.fn.proto.vararg {
+			p.failHere("cannot use '...' outside a vararg function")
+		}
+		p.fn.proto.needsArg = false
+		e = &expr{kind: exprVarargs}
+	case '{':
+		return p.table()
+	case tokFunction:
+		p.next()
+		return p.function(false, p.line)
+	default:
+		return p.suffixed()
+	}
+	p.next()
+	return p.node(e)
+}
+
+// suffixed reads a variable, a call, or an expression in parentheses.
+func (p *parser) suffixed() *expr {
+	var e *expr
+	line := p.line
+	switch p.tok {
+	case '(':
+		p.next()
+		e = &expr{kind: exprParen, left: p.expr()}
+		p.expectClosing(')', '(', line)
+		p.readVariable(e.left)
+		p.node(e)
+	case tokName:
+		name := p.text
+		p.next()
+		e = p.variable(name)
+	default:
+		p.failHere("unexpected symbol")
+	}
+	for {
+		switch p.tok {
+		case '.':
+			e.line = p.last
+			p.next()
+			e = p.index(e, stringExpr(p.name()))
+		case '[':
+			e.line = p.last
+			p.next()
+			key := p.expr()
+			p.expect(']')
+			e = p.index(e, key)
+		case ':':
+			p.next()
+			name := p.name()
+			e.line = p.last
+			e = p.arguments(&expr{kind: exprMethod, left: e, value: String(name)})
+		case '(', tokString, '{':
+			e.line = p.last
+			e = p.arguments(&expr{kind: exprCall, left: e})
+		default:
+			return e
+		}
+	}
+}
+
+func (p *parser) index(left, key *expr) *expr {
+	return p.node(&expr{kind: exprIndex, left: left, right: key})
+}
+
+// arguments reads the arguments of a call.
+func (p *parser) arguments(call *expr) *expr {
+	line := p.line
+	switch p.tok {
+	case '(':
+		if line != p.last {
+			p.failHere("ambiguous syntax (function call x new statement)")
+		}
+		p.next()
+		if p.tok != ')' {
+			call.list = p.exprList()
+		}
+		p.expectClosing(')', '(', line)
+		if n := len(call.list); n > 0 {
+			p.readVariable(call.list[n-1])
+		}
+	case tokString:
+		call.list = []*expr{stringExpr(p.text)}
+		p.next()
+	case '{':
+		call.list = []*expr{p.table()}
+	default:
+		p.failHere("function arguments expected")
+	}
+	p.node(call)
+	call.callLine = line
+	return call
+}
+
+// table reads a constructor.
+func (p *parser) table() *expr {
+	line := p.line
+	e := &expr{kind: exprTable}
+	p.expect('{')
+	for p.tok != '}' {
+		var f field
+		switch {
+		case p.tok == tokName && p.peek() == '=':
+			f.key = stringExpr(p.name())
+			p.next()
+		case p.tok == '[':
+			p.next()
+			f.key = p.expr()
+			p.expect(']')
+			p.expect('=')
+		}
+		f.value = p.expr()
+		f.line = p.last
+		e.fields = append(e.fields, f)
+		if !p.accept(',') && !p.accept(';') {
+			break
+		}
+		if f.key == nil {
+			p.readVariable(f.value)
+		}
+	}
+	p.expectClosing('}', '{', line)
+	return p.node(e)
+}
+
+// function reads parameters and body of a function.
+func (p *parser) function(method bool, line int) *expr {
+	p.openFunc(p.fn.proto.source, line)
+	f := p.fn
+	if method {
 		f.reserve(1)
+		f.declare("self")
 	}
+	p.expect('(')
+	for more := p.tok != ')'; more; more = p.accept(',') {
+		if p.accept(tokDots) {
+			f.proto.vararg, f.proto.needsArg = true, true
+			break
+		}
+		if p.tok != tokName {
+			p.failHere("<name> or '...' expected")
+		}
+		f.checkLocals(1)
+		f.reserve(1)
+		f.declare(p.name())
+	}
+	f.proto.params = len(f.active)
+	if f.proto.vararg {
+		f.reserve(1)
+		f.declare("arg")
+	}
+	p.expect(')')
+	p.chunkBody()
+	p.expectClosing(tokEnd, tokFunction, line)
+	proto := p.closeFunc()
+	f = p.fn
+	f.proto.protos = append(f.proto.protos, proto)
+	return p.node(&expr{kind: exprFunction, index: len(f.proto.protos) - 1})
 }

@@ -165,11 +165,7 @@ func (t *Thread) callable(slot int) Value {
 	v := t.stack[slot]
 	handler := t.state.metaValue(v, "__call")
 	if !handler.isKind(KindFunction) {
-		register := noName
-		if n := len(t.frames); n > 0 {
-			register = slot - t.frames[n-1].base
-		}
-		t.typeError("call", v, register)
+		t.typeError("call", v, 'b')
 	}
 	t.need(t.top + 1)
 	t.top = max(t.top, slot+1)

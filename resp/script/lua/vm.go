@@ -48,12 +48,12 @@ reload:
 				continue
 			}
 			fr.pc = pc
-			v := t.index(s.globals.Value(), k[i.c], noName)
+			v := t.index(s.globals.Value(), k[i.c], 0)
 			t.stack[t.frames[len(t.frames)-1].base+int(i.a)] = v
 			goto reload
 		case opSetGlobal:
 			fr.pc = pc
-			t.setIndex(s.globals.Value(), k[i.c], r[i.a], noName)
+			t.setIndex(s.globals.Value(), k[i.c], r[i.a], 0)
 			goto reload
 		case opIndex:
 			v, key := r[uint8(i.b)], rk(r, k, int(i.c))
@@ -75,7 +75,7 @@ reload:
 				}
 			}
 			fr.pc = pc
-			v = t.index(v, *key, int(i.b))
+			v = t.index(v, *key, 'b')
 			t.stack[t.frames[len(t.frames)-1].base+int(i.a)] = v
 			goto reload
 		case opField:
@@ -87,7 +87,7 @@ reload:
 				}
 			}
 			fr.pc = pc
-			v = t.index(v, k[i.c], int(i.b))
+			v = t.index(v, k[i.c], 'b')
 			t.stack[t.frames[len(t.frames)-1].base+int(i.a)] = v
 			goto reload
 		case opSetIndex:
@@ -110,7 +110,7 @@ reload:
 				}
 			}
 			fr.pc = pc
-			t.setIndex(v, *key, *rk(r, k, int(i.c)), int(i.a))
+			t.setIndex(v, *key, *rk(r, k, int(i.c)), 'b')
 			goto reload
 		case opTable:
 			r[i.a] = s.NewTable(hintedSize(int(i.b)), hintedSize(int(i.c))).Value()
@@ -129,16 +129,16 @@ reload:
 			}
 			t.top = fr.base + fr.fn.proto.registers
 		case opSelf:
-			v, key := r[uint8(i.b)], *rk(r, k, int(i.c))
+			v := r[uint8(i.b)]
 			r[i.a+1] = v
 			if v.ref != nil && v.ref.kind == KindTable {
-				if n := v.table().findString(key.str()); n != nil && n.value.ref != nil {
+				if n := v.table().findString(k[i.c].str()); n != nil && n.value.ref != nil {
 					r[i.a] = n.value
 					continue
 				}
 			}
 			fr.pc = pc
-			v = t.index(v, key, int(i.b))
+			v = t.index(v, k[i.c], 'b')
 			t.stack[t.frames[len(t.frames)-1].base+int(i.a)] = v
 			goto reload
 		case opAdd:
@@ -251,13 +251,13 @@ reload:
 			}
 			goto reload
 		case opTest:
-			if r[i.a].Truth() == (i.c != 0) {
+			if r[uint8(i.b)].Truth() == (i.a != 0) {
 				goto jump
 			}
 			pc++
-		case opTestSet:
-			if v := r[uint8(i.b)]; v.Truth() == (i.c != 0) {
-				r[i.a] = v
+		case opTestMove:
+			if r[uint8(i.b)].Truth() == (i.a != 0) {
+				r[uint8(i.c)] = r[uint8(i.b)]
 				goto jump
 			}
 			pc++
