@@ -73,6 +73,7 @@ func NewTable(set *Running, more ...Param) Table {
 	return t
 }
 
+// Find returns the setting of a name, in any case, or nil.
 func (t Table) Find(name []byte) *Param {
 	for i := range t {
 		if wire.EqualFold(name, t[i].Name) {
@@ -149,6 +150,7 @@ func (s Bounds) fault() string {
 	return "argument must be between " + strconv.FormatInt(s.Min, 10) + " and " + strconv.FormatInt(s.Max, 10) + " inclusive"
 }
 
+// YesNo shows a switch as CONFIG does.
 func YesNo(b bool) string {
 	if b {
 		return "yes"

@@ -215,6 +215,7 @@ func (s *Running) Set(old, from *Settings) {
 	}
 }
 
+// SetPassword sets the password; an empty one means that none is needed.
 func (s *Running) SetPassword(p string) {
 	if p == "" {
 		s.Password.Store(nil)

@@ -38,6 +38,7 @@ func ParseMemory(text string) (int64, bool) {
 	return 0, false
 }
 
+// PasswordText is the password, or empty if none is needed.
 func (s *Running) PasswordText() string {
 	if p := s.Password.Load(); p != nil {
 		return *p
@@ -96,6 +97,7 @@ func (s *Running) parseBufferLimits(value string) (func(), string) {
 	return func() { s.OutputBuffer.Store(limit) }, ""
 }
 
+// ModeOf is the mode of connections that redirect, or do not.
 func ModeOf(redirect bool) RouteMode {
 	if redirect {
 		return RouteRedirect

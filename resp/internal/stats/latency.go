@@ -16,6 +16,7 @@ const (
 	firstBound = 2
 )
 
+// Bucket is the bucket that counts calls of a duration.
 func Bucket(d time.Duration) int {
 	return min(bits.Len64(uint64(d)>>latencyUnit), Buckets-1)
 }

@@ -61,6 +61,7 @@ type Command struct {
 	latency [Buckets]atomic.Int64
 }
 
+// New returns counters for the commands of a table, all of them zero.
 func New(table *command.Table) *Stats {
 	return &Stats{
 		Table:    table,
