@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -70,8 +71,14 @@ func TestWatchedKeyExpires(t *testing.T) {
 	for _, passive := range []bool{false, true} {
 		srv, addr := serveTest(t, nil)
 		o := dialRedis(t, addr, 3)
-		o.do("SET", "k", "v", "PX", "60")
-		o.do("WATCH", "k")
+		for ttl := 60; ; ttl *= 2 { // until it is watched before it expires
+			o.do("SET", "k", "v", "PX", strconv.Itoa(ttl))
+			o.do("WATCH", "k")
+			if o.do("EXISTS", "k").text == "1" {
+				break
+			}
+			o.do("UNWATCH")
+		}
 		srv.store.SetPassive(ring.Whole, passive) // where nothing is removed by itself
 		for o.do("EXISTS", "k").text == "1" {
 			time.Sleep(5 * time.Millisecond)

@@ -13,9 +13,13 @@ import (
 	"time"
 )
 
-// A bubble that has not ended by then in real time never will: the slowest take seconds,
-// with the race detector on a busy machine a minute.
-const stuckAfter = 7 * time.Minute
+// The slowest bubbles take seconds, with the race detector on a busy machine a minute. One that has
+// not ended after stuckAfter in real time is stuck, unless virtual time still moves: then it has
+// until endAfter, since a test that waits for what never happens moves, too.
+const (
+	stuckAfter = 7 * time.Minute
+	endAfter   = 20 * time.Minute
+)
 
 // Bubble runs a test in virtual time, as synctest.Test does, and sees to it that it ends:
 // a bubble that stands still on something that virtual time does not move, or whose
@@ -34,22 +38,39 @@ func Bubble(t *testing.T, test func(t *testing.T)) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
 	var passed atomic.Int64 // virtual time, in nanoseconds
-	stuck := time.AfterFunc(stuckAfter, func() {
-		fmt.Fprintf(os.Stderr, "%s is stuck: in %v of real time it came to %v\n",
-			t.Name(), stuckAfter, time.Duration(passed.Load()))
-		all := stacks()
-		writeHolders(os.Stderr, all)
-		if f, err := os.CreateTemp("", "stuck-*.txt"); err == nil {
-			f.Write(all)
-			fmt.Fprintln(os.Stderr, "all goroutines are in", f.Name())
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		began, before := time.Now(), int64(-1)
+		for wait := stuckAfter; ; wait = time.Minute {
+			select {
+			case <-ended:
+				return
+			case <-time.After(wait):
+			}
+			now := passed.Load()
+			if now == before || time.Since(began) > endAfter {
+				endStuck(t.Name(), time.Since(began), time.Duration(now))
+			}
+			before = now
 		}
-		os.Exit(1)
-	})
-	defer stuck.Stop()
+	}()
 	synctest.Test(t, func(t *testing.T) {
 		defer count(&passed)()
 		test(t)
 	})
+}
+
+// endStuck ends the process, after it has written what each goroutine does.
+func endStuck(test string, took, passed time.Duration) {
+	fmt.Fprintf(os.Stderr, "%s is stuck: in %v of real time it came to %v\n", test, took.Round(time.Second), passed)
+	all := stacks()
+	writeHolders(os.Stderr, all)
+	if f, err := os.CreateTemp("", "stuck-*.txt"); err == nil {
+		f.Write(all)
+		fmt.Fprintln(os.Stderr, "all goroutines are in", f.Name())
+	}
+	os.Exit(1)
 }
 
 // count keeps a sum of the time that passes in a bubble, until stop is called.
