@@ -41,12 +41,12 @@ type trackers struct {
 	items   int                // entries of all keys
 
 	// Other nodes that keep what is read here.
-	keepers map[string]*remoteTracker
+	remote  map[string]*remoteTracker
 	numbers map[string]int64 // of all nodes that ever did
 	looks   bool             // at the lease and at remote trackers
 
 	// Other nodes whose answers are kept here.
-	ears     map[string]*trackerFeed
+	feeds    map[string]*trackerFeed
 	sessions uint64        // that they have begun
 	wanted   uint64        // rises when other prefixes are to be heard of
 	progress chan struct{} // closed when one hears more
@@ -61,9 +61,9 @@ func (ts *trackers) init(s *Server) {
 	ts.srv, ts.lease = s, trackerLease
 	ts.clients = make(map[int64]*tracker)
 	ts.keys = make(map[string][]int64)
-	ts.keepers = make(map[string]*remoteTracker)
+	ts.remote = make(map[string]*remoteTracker)
 	ts.numbers = make(map[string]int64)
-	ts.ears = make(map[string]*trackerFeed)
+	ts.feeds = make(map[string]*trackerFeed)
 	ts.progress = make(chan struct{})
 	ts.stop = make(chan struct{})
 }
@@ -75,7 +75,7 @@ func (ts *trackers) close() {
 	close(ts.stop)
 	ts.updateFeedsLocked(ts.srv.routes.Load())
 	var done []func()
-	for _, k := range ts.keepers {
+	for _, k := range ts.remote {
 		done = ts.drop(k, done)
 	}
 	ts.mu.Unlock()
@@ -111,7 +111,7 @@ func (ts *trackers) rerouted(c *conn) {
 
 // adapt is called when there are other clients or remote trackers than before; the lock is held.
 func (ts *trackers) adapt() {
-	if len(ts.clients)+len(ts.keepers) == 0 {
+	if len(ts.clients)+len(ts.remote) == 0 {
 		ts.srv.store.OnChange(nil)
 		clear(ts.keys)
 		ts.items = 0
@@ -188,7 +188,7 @@ func (ts *trackers) changed(author int64, keys iter.Seq[[]byte]) (told func(func
 	defer ts.mu.Unlock()
 	for key := range keys {
 		ts.invalidate(author, key)
-		for _, k := range ts.keepers {
+		for _, k := range ts.remote {
 			if k.wants(key) {
 				k.add(ts.authorFor(k, author), key)
 			}
@@ -253,7 +253,7 @@ func (ts *trackers) invalidate(author int64, key []byte) {
 func (ts *trackers) everything() *invalidationAck {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if len(ts.clients)+len(ts.keepers) == 0 {
+	if len(ts.clients)+len(ts.remote) == 0 {
 		return nil
 	}
 	clear(ts.keys)
@@ -261,7 +261,7 @@ func (ts *trackers) everything() *invalidationAck {
 	for _, t := range ts.clients {
 		t.tell()
 	}
-	for _, k := range ts.keepers {
+	for _, k := range ts.remote {
 		k.addAll()
 	}
 	return ts.told()
@@ -270,7 +270,7 @@ func (ts *trackers) everything() *invalidationAck {
 // forget tells clients of this node that nothing of what they hold is known to be true. What
 // other nodes hold of this one's keys is.
 func (ts *trackers) forget() {
-	if len(ts.keepers) == 0 {
+	if len(ts.remote) == 0 {
 		clear(ts.keys)
 		ts.items = 0
 	}

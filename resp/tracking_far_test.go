@@ -218,7 +218,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 		waitFor(t, "the keeper to ask", func() bool {
 			owner.mu.Lock()
 			defer owner.mu.Unlock()
-			k := owner.keepers["n0"]
+			k := owner.remote["n0"]
 			answer, k.parked = k.parked, nil
 			return answer != nil
 		})
@@ -230,7 +230,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 		waitFor(t, "the change", func() bool {
 			owner.mu.Lock()
 			defer owner.mu.Unlock()
-			return len(owner.keepers["n0"].items) > 0
+			return len(owner.remote["n0"].items) > 0
 		})
 		select {
 		case <-acknowledged:
@@ -238,7 +238,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 		owner.mu.Lock()
-		k := owner.keepers["n0"]
+		k := owner.remote["n0"]
 		k.parked = answer
 		k.answer()
 		owner.mu.Unlock()
@@ -253,7 +253,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 	// A node that asks no more is waited for until what it keeps is void.
 	c.ask("GET", keys[1])
 	owner.mu.Lock()
-	k := owner.keepers["n0"]
+	k := owner.remote["n0"]
 	k.session = "gone" // what it asks is for another
 	k.reply(k.text())
 	began := owner.srv.clock()
@@ -280,7 +280,7 @@ func TestNothingIsKeptOfANodeThatIsNotHeard(t *testing.T) {
 	owner := &r.servers[1].tracking
 	owner.mu.Lock()
 	owner.ended = true // from now on it knows nobody
-	k := owner.keepers["n0"]
+	k := owner.remote["n0"]
 	done := owner.drop(k, nil)
 	owner.mu.Unlock()
 	run(done)
@@ -358,7 +358,7 @@ func TestRemoteTrackersAreBounded(t *testing.T) {
 		owner := &r.servers[1].tracking
 		owner.mu.Lock()
 		defer owner.mu.Unlock()
-		return len(owner.keepers) == 0 && len(owner.keys) == 0
+		return len(owner.remote) == 0 && len(owner.keys) == 0
 	})
 }
 

@@ -50,10 +50,10 @@ func (ts *trackers) updateFeeds(r *Routes) {
 
 // updateFeedsLocked has an tracker feed for each node that may have keys, while there are clients.
 func (ts *trackers) updateFeedsLocked(r *Routes) {
-	for node, e := range ts.ears {
+	for node, e := range ts.feeds {
 		if r == nil || ts.ended || len(ts.clients) == 0 || !r.hasPeer(node) {
 			e.ending = true
-			delete(ts.ears, node)
+			delete(ts.feeds, node)
 			ts.dropFeed(e)
 			e.rouse()
 		}
@@ -65,10 +65,10 @@ func (ts *trackers) updateFeedsLocked(r *Routes) {
 		if peer.Proxy {
 			continue
 		}
-		e := ts.ears[peer.ID]
+		e := ts.feeds[peer.ID]
 		if e == nil {
 			e = &trackerFeed{of: ts, node: peer.ID, wake: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
-			ts.ears[peer.ID] = e
+			ts.feeds[peer.ID] = e
 			ts.running.Add(1)
 			e.link = peer
 			go e.run()
@@ -91,7 +91,7 @@ func (ts *trackers) leaseClock() time.Duration { return ts.srv.cfg.Clock() }
 func (ts *trackers) dropOverdueFeeds() {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	for _, e := range ts.ears {
+	for _, e := range ts.feeds {
 		if e.until != 0 && ts.leaseClock() >= e.until {
 			ts.dropFeed(e)
 		}
@@ -102,7 +102,7 @@ func (ts *trackers) dropOverdueFeeds() {
 func (ts *trackers) hasFeed(node string) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	e := ts.ears[node]
+	e := ts.feeds[node]
 	return e != nil && ts.leaseClock() < e.until
 }
 
@@ -117,7 +117,7 @@ func (ts *trackers) awaitFeeds(c *conn) {
 	for {
 		ts.mu.Lock()
 		ready, progress := true, ts.progress
-		for _, e := range ts.ears {
+		for _, e := range ts.feeds {
 			ready = ready && e.until > 0 && e.said >= wanted
 		}
 		ts.mu.Unlock()

@@ -99,7 +99,7 @@ func (w *invalidationAck) over() <-chan struct{} {
 // nothing, and has those answered that wait for it. The lock is held.
 func (ts *trackers) told() *invalidationAck {
 	var w *invalidationAck
-	for _, k := range ts.keepers {
+	for _, k := range ts.remote {
 		if !k.touched {
 			continue
 		}
@@ -138,7 +138,7 @@ func (k *remoteTracker) addAll() {
 
 // trackerByNumber is the remote tracker of that number, if there is one.
 func (ts *trackers) trackerByNumber(number int64) *remoteTracker {
-	for _, k := range ts.keepers {
+	for _, k := range ts.remote {
 		if k.number == number {
 			return k
 		}
@@ -183,7 +183,7 @@ func (ts *trackers) numberOf(node string) int64 {
 func (ts *trackers) enterNode(node string, key []byte) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if k := ts.keepers[node]; k != nil && len(key) <= maxTrackedKey && !k.wants(key) {
+	if k := ts.remote[node]; k != nil && len(key) <= maxTrackedKey && !k.wants(key) {
 		ts.enterLocked(k.number, key)
 		ts.told()
 	}
@@ -192,7 +192,7 @@ func (ts *trackers) enterNode(node string, key []byte) {
 // drop forgets a remote tracker, and returns done with what does not wait for it any more. The lock
 // is held.
 func (ts *trackers) drop(k *remoteTracker, done []func()) []func() {
-	delete(ts.keepers, k.node)
+	delete(ts.remote, k.node)
 	done = k.heard(k.last, done)
 	k.reply(heedLost)
 	return done
@@ -243,7 +243,7 @@ func (ts *trackers) lookAtKeepers() {
 	var done []func()
 	ts.mu.Lock()
 	now := ts.srv.clock()
-	for _, k := range ts.keepers {
+	for _, k := range ts.remote {
 		switch {
 		case now-k.heardAt > ts.lease+trackerLeaseMargin:
 			ts.srv.log.Warn("a node has stopped asking for invalidations of its tracking clients", "node", k.node)
@@ -252,7 +252,7 @@ func (ts *trackers) lookAtKeepers() {
 			k.answer()
 		}
 	}
-	if len(done) > 0 || len(ts.keepers) == 0 {
+	if len(done) > 0 || len(ts.remote) == 0 {
 		ts.adapt()
 	}
 	ts.mu.Unlock()

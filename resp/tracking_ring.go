@@ -50,13 +50,13 @@ func (ts *trackers) heed(node, session string, heard uint64, how string, prefixe
 	defer func() { run(done) }()
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	k := ts.keepers[node]
+	k := ts.remote[node]
 	if how == heedFresh && !ts.ended {
 		if k != nil {
 			done = ts.drop(k, done)
 		}
 		k = &remoteTracker{node: node, session: session, number: ts.numberOf(node)}
-		ts.keepers[node] = k
+		ts.remote[node] = k
 		ts.adapt()
 	}
 	if k == nil || k.session != session {
@@ -82,7 +82,7 @@ func (ts *trackers) heed(node, session string, heard uint64, how string, prefixe
 func (ts *trackers) park(node, session string, answer func(Replies, error)) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	k := ts.keepers[node]
+	k := ts.remote[node]
 	if k == nil || k.session != session {
 		respond(answer, heedLost, StatusRun)
 		return

@@ -138,7 +138,7 @@ const clockTolerance = 1000
 // expireOnRead removes a key whose time has come. A key that is not removed may be there again
 // after a failover to a node whose clock is behind. So where no removal is possible, a read of
 // a key that has just expired fails rather than finds nothing. In the other case, that of a
-// latch that cannot be taken, expireLoop removes the key within a moment.
+// latch that cannot be taken, [expirer.loop] removes the key within a moment.
 func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (layout.Header, error) {
 	if err != nil {
 		return layout.Header{}, fmt.Errorf("read key: %w", err)

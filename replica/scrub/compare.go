@@ -132,14 +132,14 @@ func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, er
 
 // recheckOnce returns the undecided key spans, or one that differs.
 func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []KeySpan, differs *KeySpan, err error) {
-	s, Set := c.s, c.s.cfg.Rules
+	s, rule := c.s, c.s.cfg.Rules
 	w, err := s.cfg.Store.Watch(c.at, parts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer w.Close()
 	before := w.Changes()
-	if Set.Enforced(rules.Arrived) {
+	if rule.Enforced(rules.Arrived) {
 		if err := s.cfg.Feed.WaitReceived(ctx, c.node); err != nil {
 			return nil, nil, err
 		}
@@ -160,7 +160,7 @@ func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []K
 	for i := range parts {
 		switch {
 		case mine[i] == a.Sums[i]:
-		case before[i] == after[i] || !Set.Enforced(rules.Unchanged):
+		case before[i] == after[i] || !rule.Enforced(rules.Unchanged):
 			return nil, &parts[i], nil
 		default:
 			left = append(left, parts[i])

@@ -18,7 +18,7 @@ const cellBits = 14
 // cellSize is how many tokens a cell has.
 const cellSize = 1 << (32 - cellBits)
 
-// ErrChoice: an algorithm named too few nodes, one that does not exist, or one twice.
+// ErrChoice says that an algorithm named too few nodes, one that does not exist, or one twice.
 var ErrChoice = errors.New("bad choice of nodes")
 
 // A Node is a member as an algorithm sees it.

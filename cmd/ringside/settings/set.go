@@ -117,7 +117,7 @@ func (s *Set) AddTo(cmd *cobra.Command) {
 				complete = cobra.NoFileCompletions
 			}
 			if err := cmd.RegisterFlagCompletionFunc(t.name, complete); err != nil {
-				panic(err) // the flag was added three lines above
+				panic(err) // the flag was added above
 			}
 		}
 	}

@@ -2,9 +2,10 @@ package resp
 
 import "sync"
 
-// A pushQueue holds what is sent to a client out of turn (MONITOR's lines), until
-// a goroutine of its own has written it. It counts for the server's budget and is
-// bounded by the client's output buffer: a client that does not keep up is closed.
+// A pushQueue holds what is sent to a client out of turn, published messages and MONITOR's lines,
+// until it is written: with the next reply, by Kick, or by a goroutine of the queue. It counts for
+// the server's budget and is bounded by the client's output buffer: a client that does not keep up
+// is closed.
 type pushQueue struct {
 	c       *conn // whose client it is for
 	mu      sync.Mutex
@@ -200,7 +201,7 @@ func (q *pushQueue) close() {
 	q.mu.Unlock()
 }
 
-// drop is closePushes for a caller that holds the queue's lock.
+// drop is close for a caller that holds the queue's lock.
 func (q *pushQueue) drop() {
 	c := q.c
 	q.closed, q.buf = true, nil
