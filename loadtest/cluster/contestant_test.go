@@ -31,7 +31,7 @@ func TestContestantsThatMakeNoSense(t *testing.T) {
 		"":                          {"column 1: none is named"},
 		"buckets,":                  {"column 9: none is named"},
 		"bucket":                    {"column 1: ", "unknown strategy"},
-		"vnode, random:3":       {"column 8: "},
+		"vnode, random:3":           {"column 8: "},
 		"vnode:0":                   {"column 7: "},
 		"buckets,ketama:many":       {"column 16: "},
 		"ketama:41":                 {"column 8: "},
