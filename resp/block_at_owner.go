@@ -186,7 +186,7 @@ func (f *remoteWait) untilAnswered() waitEnd {
 	return waitGoesOn
 }
 
-// isServedElsewhere reports whether another node owns the keys by now.
+// isServedElsewhere reports whether another node owns the keys now.
 func (f *remoteWait) isServedElsewhere(routes *Routes) bool {
 	owner := f.c.ownerOf(f.r, routes)
 	return owner != ownerHeld && (owner < 0 || routes.links[owner].ID != f.owner)

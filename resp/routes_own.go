@@ -26,7 +26,7 @@ type owned struct {
 	// digest is the same on all nodes that agree on who serves what.
 	digest uint64
 	held   bool // some range is on hold
-	gaps   bool // some range is served by nobody
+	gaps   bool // some range has no node that serves it
 	// far are the spans of the other nodes, in the order of links, once they are asked for.
 	far     [][]ring.Range
 	findFar sync.Once

@@ -113,7 +113,7 @@ type drainer interface {
 //
 // After nil the learner has every acknowledged change, so the table may admit it. It counts until
 // [Feed.StopCounting] or until the table names it in the set, also while the outcome of an
-// admission is unknown. After an error it does not count, and the copy must start anew.
+// admission is unknown. After an error it does not count, and the copy must start again.
 func (h *Feed) CountLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, copied drainer, end []Copy) error {
 	return h.primary.countLearner(ctx, ranges, learner{node, incarnation}, copied, end)
 }
@@ -159,7 +159,7 @@ func (h *Feed) LeaveRanges(ranges []ring.Range) { h.backups.leave(ranges) }
 
 // Fence ends for good what this node accepts from one start of another node, and returns how far
 // it has followed that start; all of that is durable. A later session of the start is accepted
-// only for rows that this node learns anew.
+// only for rows of which this node becomes a learner again.
 func (h *Feed) Fence(ctx context.Context, node string, incarnation uint64) (Position, error) {
 	b := h.backups.get(node, incarnation)
 	if b == nil {

@@ -169,7 +169,7 @@ type report struct {
 	Origins []originReport
 }
 
-// An originReport tells how far a backup has followed an origin.
+// An originReport says how far a backup has followed an origin.
 type originReport struct {
 	Last uint64
 	// Rows reports for each row whether the backup has followed it and has no change of it that the

@@ -209,7 +209,7 @@ func (m *leaseModel) happen() {
 	}
 }
 
-// wrong reports whether somebody answers who must not.
+// wrong reports whether a node answers without a right to.
 func (m *leaseModel) wrong() string {
 	for _, n := range m.nodes {
 		if m.log[n.applied-1].primary != n.id || !n.holder.isValid(m.clock(n)) {

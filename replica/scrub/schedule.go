@@ -176,7 +176,7 @@ func (s *Scrub) endRound(now time.Time) {
 		s.lastStart = now
 	}
 	s.urgent, s.queueState = false, nil
-	f.Began = now.Add(1) // parts done by now do not belong to the next round
+	f.Began = now.Add(1) // what was done until now belongs to the last round
 }
 
 // partDone records that a part had its turn, and whether it was compared.

@@ -92,7 +92,7 @@ func (s *Scrub) addRepair(r repair) {
 }
 
 // repaired removes and returns the backups that are in sync again, or were replaced. Ranges that
-// another node serves by now are dropped.
+// another node serves now are dropped.
 func (s *Scrub) repaired(st *table.State, self string) (back []repair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -77,7 +77,7 @@ func (t *Table) decide(ctx context.Context, command Command) (Result, error) {
 }
 
 // pause waits a while, or until there is another leader than the one that was asked.
-// It reports whether ctx goes on.
+// It returns false once ctx has ended.
 func (t *Table) pause(ctx context.Context, pause time.Duration, asked string, changed <-chan struct{}) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

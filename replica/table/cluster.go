@@ -12,7 +12,7 @@ import (
 type Cluster struct {
 	Name string
 	// Generation tells this cluster from every other of its name: a random number,
-	// chosen by the founder, and anew by the recovery of a cluster that has lost its
+	// chosen by the founder, and again by the recovery of a cluster that has lost its
 	// majority. Never 0.
 	Generation uint64
 	Strategy   Settings

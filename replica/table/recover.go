@@ -128,7 +128,7 @@ type Recovered struct {
 // Recover makes a table, at an index above all others, of the nodes that are left. Each
 // range goes on, under a new epoch, at one of them that has everything acknowledged of it:
 // the one that served it, else the first in the order of succession. The others get their
-// copies anew, by digests, since it is unknown how far each had come.
+// copies again, by digests, since it is unknown how far each had come.
 func (s *State) Recover(index, generation uint64, left []string) *Recovered {
 	d := s.draft(index)
 	r := &Recovered{State: d.State}

@@ -56,7 +56,7 @@ type hearing struct {
 	gaps  int
 	// until is the write before which what is missing was reported as a gap.
 	until int
-	lost  bool      // the connection is: what came after is nobody's fault
+	lost  bool      // the connection is lost: later messages may be missing without a fault
 	last  time.Time // when something came
 }
 
