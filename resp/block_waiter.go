@@ -159,7 +159,7 @@ func (c *conn) waited(r *request, w *waiter) int {
 	case waitServed:
 		if c.out.Buf = append(c.out.Buf, w.out.Buf...); len(w.out.Buf) > 0 && w.out.Buf[0] == '-' {
 			c.srv.stats.Commands[r.cmd.ID].Failed.Add(1)
-			c.srv.stats.ErrorReply(w.out.Buf)
+			c.srv.stats.ErrorReply(w.out.Buf[1:])
 		}
 	case waitFailed:
 		c.reject(r.cmd, w.msg)

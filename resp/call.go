@@ -24,6 +24,8 @@ type call struct {
 	agreed agreed
 	// waited is time that the command has spent waiting, not working.
 	waited time.Duration
+	// errorsCounted: the errors among the reply are in the statistics already. A script sets it.
+	errorsCounted bool
 	// then, if set by a command that works on no keys, is called before its reply leaves;
 	// what is pushed to the client from then on leaves after it.
 	then func()

@@ -85,7 +85,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 		x.notRun()
 		return
 	}
-	x.Buf = reply
+	x.Buf, x.errorsCounted = reply, err == nil
 	cause := all.causeOf(run)
 	if cause == errScriptsEnd || cause == errClientGone {
 		err = cause
@@ -130,6 +130,9 @@ func (h *scriptHost) Log(level int, message string) {
 	h.call.srv.log.Log(context.Background(), levels[level], "script: "+string(command.Shown([]byte(message), 1<<10)), "script", h.known.SHA)
 }
 
+// CountError implements script.Host.
+func (h *scriptHost) CountError(msg string) { h.call.srv.stats.ErrorReply([]byte(msg)) }
+
 // Known implements script.Host.
 func (h *scriptHost) Known(args [][]byte) bool { return h.call.srv.table.Find(args) != nil }
 
@@ -142,6 +145,7 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	case foreign && h.run.wrote.Load():
 		return nil, "", h.refuseWhole(refusal)
 	case refusal != "":
+		x.srv.stats.Rejected(cmd)
 		return nil, refusal, nil
 	}
 	if refusal, err = h.reach(cmd, args); refusal != "" || err != nil {

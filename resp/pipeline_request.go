@@ -46,7 +46,7 @@ func (c *conn) reject(cmd *command.Row, msg string) {
 	at := len(c.out.Buf)
 	c.out.Error(msg)
 	c.srv.stats.Rejected(cmd)
-	c.srv.stats.ErrorReply(c.out.Buf[at:])
+	c.srv.stats.ErrorReply(c.out.Buf[at+1:])
 }
 
 // writable returns nil, or why the store takes no write of a command. A command that only
@@ -112,6 +112,8 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	}
 	c.lately = 0 // of what runs within this one, the first looks at the clock itself
 	run(&x.Call)
+	counted := x.errorsCounted
+	x.errorsCounted = false
 	if x.Taken > 0 {
 		x.ReleaseTaken()
 	}
@@ -127,7 +129,9 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	c.Pending.Count(c.srv.stats, cmd, took)
 	if len(c.out.Buf) > at && c.out.Buf[at] == '-' {
 		c.srv.stats.Commands[cmd.ID].Failed.Add(1)
-		c.srv.stats.ErrorReply(c.out.Buf[at:])
+		if !counted {
+			c.srv.stats.ErrorReply(c.out.Buf[at+1:])
+		}
 	}
 	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
 	if cap(c.out.Buf) > keepReply {

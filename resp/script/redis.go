@@ -76,7 +76,7 @@ func (r *Runtime) command(t *lua.Thread, raiseError bool) int {
 		r.errorTable(t, "ERR "+err.Error())
 		failed = true
 	} else if failed = reply[0] == '-'; failed {
-		t.SetField(t.Top(1).Table(), "ignore_error_stats_update", lua.True)
+		t.SetField(t.Top(1).Table(), countedName, lua.True)
 	}
 	if failed && raiseError {
 		t.Throw(t.Top(1))
@@ -84,11 +84,17 @@ func (r *Runtime) command(t *lua.Thread, raiseError bool) int {
 	return 1
 }
 
-// errorTable pushes the error of a command that was not run.
+// errorTable pushes the error of a command that was not run, and counts it.
 func (r *Runtime) errorTable(t *lua.Thread, msg string) {
+	r.host.CountError(msg)
 	single(t, "err", msg)
-	t.SetField(t.Top(1).Table(), "ignore_error_stats_update", lua.True)
+	t.SetField(t.Top(1).Table(), countedName, lua.True)
 }
+
+// countedName is the field of an error that was counted when the script was given it.
+const countedName = "ignore_error_stats_update"
+
+func counted(e *lua.Table) bool { return e.GetField(countedName).Truth() }
 
 // hostCall is Host.Call. A panic of it also ends the script, whatever it has protected.
 func (r *Runtime) hostCall(args [][]byte) (reply []byte, refusal string, err error) {

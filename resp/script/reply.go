@@ -13,6 +13,8 @@ type replyEncoder struct {
 	script3 bool // the script has chosen RESP3
 	client3 bool // the client has
 	most    int  // bytes; a reply with more is not complete
+
+	countError func(msg string) // is called for each error that is not counted yet
 }
 
 func appendLine(dst []byte, kind byte, s string) []byte {
@@ -51,7 +53,9 @@ func (e *replyEncoder) append(dst []byte, v lua.Value, depth int) []byte {
 		return dst
 	}
 	if depth > maxNested {
-		return appendError(dst, "ERR reached lua stack limit")
+		const msg = "ERR reached lua stack limit"
+		e.countError(msg)
+		return appendError(dst, msg)
 	}
 	switch v.Kind() {
 	case lua.KindString:
@@ -79,6 +83,9 @@ func (e *replyEncoder) append(dst []byte, v lua.Value, depth int) []byte {
 // first nil.
 func (e *replyEncoder) table(dst []byte, t *lua.Table, depth int) []byte {
 	if msg := t.GetField("err"); msg.IsString() {
+		if !counted(t) {
+			e.countError(msg.Text())
+		}
 		return appendError(dst, msg.Text())
 	}
 	if status := t.GetField("ok"); status.IsString() {

@@ -20,6 +20,9 @@ type Host interface {
 	Log(level int, message string)
 	// Room is how many bytes the script's reply may have.
 	Room() int
+	// CountError counts an error that the script replies or is given, unless a command that it
+	// has called has replied it: those the host has counted.
+	CountError(msg string)
 	// Known tells whether there is such a command.
 	Known(args [][]byte) bool
 }
@@ -111,11 +114,12 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 		if errors.Is(err, lua.ErrMemory) {
 			msg = "ERR " + msg
 		}
+		host.CountError(msg)
 		return appendError(dst, fmt.Sprintf("%s script: %s, on @user_script:%d.", msg, s.SHA, max(ended.Line, 1))), nil
 	case failed:
 		return appendError(dst, r.failure(v, s)), nil
 	}
-	e := replyEncoder{script3: r.resp3, client3: resp3, most: len(dst) + host.Room()}
+	e := replyEncoder{script3: r.resp3, client3: resp3, most: len(dst) + host.Room(), countError: host.CountError}
 	reply = e.append(dst, v, 0)
 	if len(reply) > e.most {
 		return dst, ErrTooLarge
@@ -144,15 +148,21 @@ func list(t *lua.Thread, words [][]byte) lua.Value {
 	return t.Pop()
 }
 
-// failure is the text of an error that nothing has caught, and that locate has seen.
+// failure is the text of an error that nothing has caught, and that locate has seen. It counts
+// the error.
 func (r *Runtime) failure(v lua.Value, s *Script) string {
 	e := v.Table()
 	if e == nil { // raised while another error was handled
-		return "ERR " + r.state.Main().ToText(v)
+		msg := "ERR " + r.state.Main().ToText(v)
+		r.host.CountError(msg)
+		return msg
 	}
 	msg, ok := lua.ToText(e.GetField("err"))
 	if !ok {
 		msg = "ERR unknown error"
+	}
+	if !counted(e) {
+		r.host.CountError(msg)
 	}
 	source, ok1 := lua.ToText(e.GetField("source"))
 	line, ok2 := lua.ToText(e.GetField("line"))

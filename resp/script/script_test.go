@@ -24,6 +24,8 @@ func (h tableHost) Call(args [][]byte, _ bool) ([]byte, string, error) {
 
 func (tableHost) Log(int, string) {}
 
+func (tableHost) CountError(string) {}
+
 func (h tableHost) Room() int { return 1 << 20 }
 
 func (h tableHost) Known(args [][]byte) bool { return h[string(args[0])] != "" }
@@ -261,7 +263,7 @@ func FuzzReplies(f *testing.F) {
 			}
 			v := l.Top(1)
 			for _, three := range []bool{false, true} {
-				e := replyEncoder{script3: three, client3: three, most: 1 << 30}
+				e := replyEncoder{script3: three, client3: three, most: 1 << 30, countError: func(string) {}}
 				if rest, err := value(l, e.append(nil, v, 0), 0); err != nil || len(rest) > 0 {
 					t.Errorf("%q: %v, %q is left", b, err, rest)
 				}

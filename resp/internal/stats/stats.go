@@ -80,12 +80,12 @@ func (s *Stats) Rejected(cmd *command.Row) {
 // maxErrorCodes bounds the error codes that are told apart.
 const maxErrorCodes = 128
 
-// ErrorReply notes an error reply by its code.
+// ErrorReply notes an error reply, without its type byte, by its code: ERR for a text of one word.
 func (s *Stats) ErrorReply(reply []byte) {
 	s.ErrorReplies.Add(1)
-	code := reply[1:]
-	if i := bytes.IndexAny(code, " \r\n"); i >= 0 {
-		code = code[:i]
+	code, _, found := bytes.Cut(reply, []byte(" "))
+	if !found {
+		code = []byte("ERR")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
