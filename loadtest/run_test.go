@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/loadtest/client"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/loadtest/report"
@@ -19,7 +20,6 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/ring/strategy"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // small is a test of a few seconds.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // adminScript is run on Redis and on Ringside; the replies must be equal. A line is a

@@ -14,8 +14,8 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // withBackups is spread with the next node as backup of each range.

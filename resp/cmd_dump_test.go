@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/rdb"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // dumpValues are strings of every form that a payload can have.

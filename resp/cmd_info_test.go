@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestInfoHasTheSectionsOfRedis, in its order, for the arguments that choose several;

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/store"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // testClient returns a client of a server.

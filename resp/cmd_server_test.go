@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestMonitorShowsOthers(t *testing.T) {

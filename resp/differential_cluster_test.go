@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 // The same random commands go to a real Redis and to a cluster, each through any of its nodes,

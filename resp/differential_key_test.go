@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 // keyPair is a connection to a real Redis and one to Ringside, in the same

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/wire"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A differ sends the same commands to a real Redis and to Ringside and fails the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 // transactionScript is sent by several connections: a line begins with the number of one.

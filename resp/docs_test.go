@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // redisCommands are the groups of commands of Redis 7.0, in order, and the full names of the

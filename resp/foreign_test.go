@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 	"github.com/ringside-kv/ringside/store"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // What a browser or another server can be made to send. Each ends the connection without

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestGlobMatch(t *testing.T) {

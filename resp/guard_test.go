@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/resp/wire/wiretest"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // exchange sends bytes over a connection of their own and returns all that comes
@@ -116,9 +116,7 @@ func TestBeforeAuth(t *testing.T) {
 }
 
 func TestBeforeAuthOfRedis(t *testing.T) {
-	addr := redistest.Start7(t)
-	dialRedis(t, addr, 2).want("+OK", "CONFIG", "SET", "requirepass", "secret")
-	testBeforeAuth(t, addr)
+	testBeforeAuth(t, redistest.Start7(t, "--requirepass", "secret"))
 }
 
 func testBeforeAuth(t *testing.T, addr string) {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/store"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // fieldNames are the names in an answer of INFO, by their sections.

@@ -9,9 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A cachingSetup is a server or a cluster, a library's way to it, and another client's.

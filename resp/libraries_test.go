@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 // TestGoRedis and TestRueidis do what an application does: connect with a password

@@ -16,9 +16,9 @@ import (
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A routed is some servers in front of one store, so that a range can change hands

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 const listOfErrors = "return {{err = 'X y'}, redis.pcall('incr','k'), {err = 'Y z'}}"

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // onPurpose names the rows that real Redis 7.0 does not have like this.

@@ -15,9 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A whole cluster is real nodes in this process, with the ports that nodes have.

@@ -17,10 +17,10 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // clusterPatience is for what takes a second or two when the machine does nothing else.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 // TestCrash kills the process again and again while clients write, and looks after

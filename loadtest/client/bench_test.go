@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/loadtest/workload"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // BenchmarkGenerator drives a redis-server in turns with redis-benchmark, by 50 connections

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/wire"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // Each way to a real server gives the right answers, in both loops.

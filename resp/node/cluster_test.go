@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/replica/members"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // openMember opens a node of a cluster, with ports of its own.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/replica/table"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // wantBackups says how many copies are wanted, and waits until all rows have them.

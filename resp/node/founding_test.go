@@ -6,8 +6,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/replica/members"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // memberConfig is that of a node on ports of its own.

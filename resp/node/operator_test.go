@@ -11,8 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/status"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // dialNode is a client of one node that tries nothing twice.

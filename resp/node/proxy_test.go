@@ -11,9 +11,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func openProxy(t *testing.T, dir, id string, join ...string) *Node {

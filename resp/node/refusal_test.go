@@ -9,8 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/replica/members"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // ended waits until a node wants to end, closes it, and returns why.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 const testKey = "a key of sixteen bytes or more"

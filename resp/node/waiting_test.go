@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/admin"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A node that is told to join founds nothing, however long nobody is there: it says what

@@ -30,7 +30,7 @@ const (
 
 // AddFloat returns the text of old + incr, as INCRBYFLOAT stores and answers it:
 // never with an exponent, at most 17 digits after the point. For a key that does
-// not exist old is "0". The errors are errNotFloat and errIncrNotNum.
+// not exist old is "0". The errors are [ErrNotFloat] and errIncrNotNum.
 func AddFloat(old, incr []byte) ([]byte, error) {
 	x, ok := ParseLongDouble(old)
 	if !ok {

@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/randomtest"
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // TestNumbersAreThoseOfRedis gives random texts to commands that read integers,
@@ -43,11 +44,11 @@ func TestNumbersAreThoseOfRedis(t *testing.T) {
 		}
 		pipe.Exec(ctx) // errors are expected, one by one
 		for i, text := range batch {
-			n, ok := ParseInt([]byte(text))
+			n, ok := wire.ParseInt([]byte(text))
 			if want, err := ints[i].Int64(); ok != (err == nil) || ok && n != want {
 				t.Errorf("%q: %d, %t, Redis: %v", text, n, ok, ints[i])
 			}
-			f, ok := ParseFloat([]byte(text))
+			f, ok := wire.ParseFloat([]byte(text))
 			if ok != (floats[i].Err() == nil) {
 				t.Errorf("%q: %v, %t, Redis: %v", text, f, ok, floats[i])
 				continue
@@ -101,7 +102,7 @@ func TestAddFloatIsThatOfRedis(t *testing.T) {
 		}
 		pipe.Exec(ctx) // errors are expected, one by one
 		for _, s := range batch {
-			got, err := AddFloat([]byte(s.old), []byte(s.incr))
+			got, err := wire.AddFloat([]byte(s.old), []byte(s.incr))
 			want, wantErr := s.cmd.Text()
 			switch {
 			case err != nil && wantErr != nil && err.Error() == wantErr.Error():

@@ -1,12 +1,18 @@
-package wire
+package wire_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
+
+// longText is the first length of text that Redis does not read as a long double.
+const longText = 5 * 1024
 
 func TestParseInt(t *testing.T) {
 	for _, n := range []int64{
@@ -14,12 +20,12 @@ func TestParseInt(t *testing.T) {
 		math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1, 1e18,
 	} {
 		text := strconv.FormatInt(n, 10)
-		if got, ok := ParseInt([]byte(text)); !ok || got != n {
+		if got, ok := wire.ParseInt([]byte(text)); !ok || got != n {
 			t.Errorf("%s: %d, %t", text, got, ok)
 		}
 	}
 	for _, text := range notInts {
-		if got, ok := ParseInt([]byte(text)); ok {
+		if got, ok := wire.ParseInt([]byte(text)); ok {
 			t.Errorf("%q: %d", text, got)
 		}
 	}
@@ -40,18 +46,18 @@ func TestParseFloat(t *testing.T) {
 		"-0x1p-2": -0.25, "0xep1": 28, "0x0p-99999": 0, "inf": inf, "+Inf": inf, "-INFINITY": -inf, "iNfInItY": inf,
 		strings.Repeat("0", 1000) + "1": 1, "0." + strings.Repeat("0", 400) + "1e401": 1,
 	} {
-		got, ok := ParseFloat([]byte(text))
+		got, ok := wire.ParseFloat([]byte(text))
 		if !ok || math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q: %v, %t, want %v", text, got, ok, want)
 		}
 	}
 	for _, text := range notFloats {
-		if got, ok := ParseFloat([]byte(text)); ok {
+		if got, ok := wire.ParseFloat([]byte(text)); ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
 	for _, text := range []string{"1e309", "-1e309", "1e-400", "-1e-400", "0x1p1024", "0x1p-1075", "1e99999999999999999999"} {
-		if got, ok := ParseFloat([]byte(text)); ok {
+		if got, ok := wire.ParseFloat([]byte(text)); ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -87,43 +93,45 @@ func TestAddFloat(t *testing.T) {
 		{"1e-4940", "5", "5"},
 		{"0.00001", "0", "0.00001"},
 	} {
-		got, err := AddFloat([]byte(c.old), []byte(c.incr))
+		got, err := wire.AddFloat([]byte(c.old), []byte(c.incr))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s + %s: %s, %v, want %s", c.old, c.incr, got, err, c.want)
 		}
 	}
+	const sum, notFinite = "<nil>", "ERR increment would produce NaN or Infinity"
+	notFloat := wire.ErrNotFloat.Error()
 	for _, c := range []struct {
 		old, incr string
-		want      error
+		want      string
 	}{
-		{"inf", "1", errIncrNotNum},
-		{"1", "-inf", errIncrNotNum},
-		{"inf", "-inf", errIncrNotNum},
-		{largest, largest, errIncrNotNum},
-		{"-" + largest, "-" + largest, errIncrNotNum},
-		{largest, "-" + largest, nil},
-		{"abc", "inf", ErrNotFloat},
-		{"1e4933", "1", ErrNotFloat},
-		{"1", "1e-4960", ErrNotFloat},
-		{"1", "1e999999999999999999999", ErrNotFloat},
-		{"1", "0x1p16384", ErrNotFloat},
-		{"1", "0x1p-16446", ErrNotFloat},
-		{"1", "0x1p999999999999999999999", ErrNotFloat},
-		{"1", "0x1.00000000000000001p-16446", ErrNotFloat},
-		{"1", "0x1.000000000000001p-16446", nil},
-		{"1", "0e999999999999999999999", nil},
-		{strings.Repeat("0", maxLongDouble), "1", ErrNotFloat},
-		{strings.Repeat("0", maxLongDouble-1), "1", nil},
+		{"inf", "1", notFinite},
+		{"1", "-inf", notFinite},
+		{"inf", "-inf", notFinite},
+		{largest, largest, notFinite},
+		{"-" + largest, "-" + largest, notFinite},
+		{largest, "-" + largest, sum},
+		{"abc", "inf", notFloat},
+		{"1e4933", "1", notFloat},
+		{"1", "1e-4960", notFloat},
+		{"1", "1e999999999999999999999", notFloat},
+		{"1", "0x1p16384", notFloat},
+		{"1", "0x1p-16446", notFloat},
+		{"1", "0x1p999999999999999999999", notFloat},
+		{"1", "0x1.00000000000000001p-16446", notFloat},
+		{"1", "0x1.000000000000001p-16446", sum},
+		{"1", "0e999999999999999999999", sum},
+		{strings.Repeat("0", longText), "1", notFloat},
+		{strings.Repeat("0", longText-1), "1", sum},
 	} {
-		if got, err := AddFloat([]byte(c.old), []byte(c.incr)); err != c.want {
+		if got, err := wire.AddFloat([]byte(c.old), []byte(c.incr)); fmt.Sprint(err) != c.want {
 			t.Errorf("%.40s + %.40s: %.40s, %v, want %v", c.old, c.incr, got, err, c.want)
 		}
 	}
 	for _, text := range notFloats {
-		if got, err := AddFloat([]byte(text), []byte("1")); err != ErrNotFloat {
+		if got, err := wire.AddFloat([]byte(text), []byte("1")); err != wire.ErrNotFloat {
 			t.Errorf("%q + 1: %s, %v", text, got, err)
 		}
-		if got, err := AddFloat([]byte("1"), []byte(text)); err != ErrNotFloat {
+		if got, err := wire.AddFloat([]byte("1"), []byte(text)); err != wire.ErrNotFloat {
 			t.Errorf("1 + %q: %s, %v", text, got, err)
 		}
 	}
@@ -140,7 +148,7 @@ func edges() []string {
 		"3.6e-4951", "1.8e-4951", "1.9e-4951", "0x1p-16382", "0x1p-16445", "0x1p-16446", "0x1.000000000000001p-16446", "0x1p-16447",
 		"1e-17", "5e-18", "4.9e-18", "-5e-18", "18446744073709551615", "18446744073709551616", "18446744073709551617", "18446744073709551618.5",
 		"1e4932", "1e4933", "1e-4960", "1e9999999", "1e-9999999", "1e99999999999999999999", "0e99999999999999999999", "0x1p99999999999999999999",
-		strings.Repeat("0", maxLongDouble), strings.Repeat("0", maxLongDouble-2) + "7", "0." + strings.Repeat("0", 5000) + "1e5000",
+		strings.Repeat("0", longText), strings.Repeat("0", longText-2) + "7", "0." + strings.Repeat("0", 5000) + "1e5000",
 	}, notFloats...)
 }
 
@@ -196,7 +204,7 @@ func BenchmarkAddFloat(b *testing.B) {
 			b.ReportAllocs()
 			old, incr := []byte(c[0]), []byte(c[1])
 			for b.Loop() {
-				AddFloat(old, incr)
+				wire.AddFloat(old, incr)
 			}
 		})
 	}

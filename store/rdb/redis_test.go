@@ -5,10 +5,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
-// startRedis runs a redis-server of its own for the test and returns a client of it.
+// startRedis returns a client of a redis-server that no other test uses meanwhile.
 func startRedis(t *testing.T) *redis.Client {
 	t.Helper()
 	c := redistest.Client(&redis.Options{Addr: redistest.Start(t), MaxRetries: -1})

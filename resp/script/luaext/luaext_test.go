@@ -9,9 +9,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/script/lua"
 	"github.com/ringside-kv/ringside/resp/script/luaext"
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // newState returns a state with all libraries that scripts have.

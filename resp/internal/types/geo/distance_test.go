@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/ringside-kv/ringside/store/redistest"
+	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
 // Distances that STOREDIST stores are those of Redis to the last bit, but for some in a thousand,

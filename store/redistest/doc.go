@@ -1,2 +1,0 @@
-// Package redistest runs real Redis servers for the tests that compare with them.
-package redistest
