@@ -15,6 +15,9 @@ type Config struct {
 	// SplitUnder is the number of buckets, as primary or backup, that a node of mean
 	// weight must not fall under: before that all buckets are split. 0 is 6.
 	SplitUnder int
+	// Anew has the buckets made from Mask whatever the present ones are, which may be narrower.
+	// Without it present buckets are never merged.
+	Anew bool
 	// Slots makes the token of a key its Redis Cluster slot.
 	Slots bool
 }
@@ -74,8 +77,8 @@ func (s *Strategy) Token(key []byte) ring.Token {
 }
 
 // Desired implements [ring.Strategy]: the placement with the least copied buckets in
-// which every node has its quota. Weights count relative to each other. Members with
-// pins are an error that wraps [ring.ErrPins].
+// which every node has its quota. Weights count relative to each other. The present placement
+// may be one of another strategy. Members with pins are an error that wraps [ring.ErrPins].
 func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	members, err := in.Check()
 	for _, m := range members {
@@ -86,40 +89,46 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.present(in.Present, members)
-	if err != nil {
-		return nil, err
+	all, ok := s.founded(), true
+	if in.Present != nil {
+		all, ok = s.present(in.Present, members)
 	}
-	all = s.splitAll(all, len(members), in.Copies())
-	all = s.splitOutgrown(all, in.Load)
-
-	b := newBalance(members, all, in.Copies())
-	b.moveCopies()
+	var b *balance
+	if ok {
+		all = s.splitAll(all, len(members), in.Copies())
+		all = s.splitOutgrown(all, in.Load)
+		b = newBalance(members, all, in.Copies())
+		b.moveCopies()
+	} else {
+		b = s.adopt(in, members)
+	}
 	b.electPrimaries()
 	return ring.Succeed(in.Present, b.rows())
 }
 
-// present is the buckets of a placement with the members' copies of them, or those
-// of a new cluster, of which no member has a copy.
-func (s *Strategy) present(p *ring.Placement, members []ring.Member) ([]bucket, error) {
-	if p == nil {
-		all := make([]bucket, 0, s.cfg.Mask+1)
-		width := bits.Len32(s.cfg.Mask)
-		for i := range s.cfg.Mask + 1 {
-			id := bits.Reverse32(i) >> (32 - width)
-			all = append(all, bucket{Hashmask: Hashmask{Mask: s.cfg.Mask, ID: id}, was: gone, primary: gone})
-		}
-		return all, nil
+// founded returns the buckets of a new cluster, of which no member has a copy.
+func (s *Strategy) founded() []bucket {
+	all := make([]bucket, 0, s.cfg.Mask+1)
+	width := bits.Len32(s.cfg.Mask)
+	for i := range s.cfg.Mask + 1 {
+		id := bits.Reverse32(i) >> (32 - width)
+		all = append(all, bucket{Hashmask: Hashmask{Mask: s.cfg.Mask, ID: id}, was: gone, primary: gone})
 	}
-	place := make(map[string]int32, len(members))
-	for i, m := range members {
-		place[m.ID] = int32(i)
+	return all
+}
+
+// present returns the buckets of a placement with the members' copies of them. It reports false if
+// the placement has other ranges, or if the buckets are to be made anew.
+func (s *Strategy) present(p *ring.Placement, members []ring.Member) (all []bucket, ok bool) {
+	if s.cfg.Anew {
+		return nil, false
 	}
-	all := make([]bucket, 0, p.Len())
+	place := placesOf(members)
+	all = make([]bucket, 0, p.Len())
 	for row := range p.Rows() {
 		mask, ok := ofRange(row.Range)
 		if !ok || mask.Mask > s.cfg.mostMask() {
-			return nil, fmt.Errorf("%w: %v is not a bucket", ring.ErrPresent, row.Range)
+			return nil, false
 		}
 		b := bucket{Hashmask: mask, was: gone, primary: gone}
 		for node := range row.Copies() {
@@ -133,5 +142,14 @@ func (s *Strategy) present(p *ring.Placement, members []ring.Member) ([]bucket, 
 		b.holders = append(b.holders, b.had...)
 		all = append(all, b)
 	}
-	return all, nil
+	return all, true
+}
+
+// placesOf numbers members, by id.
+func placesOf(members []ring.Member) map[string]int32 {
+	place := make(map[string]int32, len(members))
+	for i, m := range members {
+		place[m.ID] = int32(i)
+	}
+	return place
 }

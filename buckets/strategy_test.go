@@ -23,23 +23,16 @@ func TestInputFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := ring.NewPlacement([]ring.Row{
-		{Range: ring.Range{Start: 3, End: 9}, Primary: "a"}, {Range: ring.Range{Start: 9, End: 3}, Primary: "a"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	a := ring.Member{ID: "a", Weight: 1}
 	for name, tt := range map[string]struct {
 		in   ring.Input
 		want error
 	}{
-		"no nodes":          {ring.Input{}, ring.ErrNoMembers},
-		"twice":             {ring.Input{Members: []ring.Member{a, a}}, ring.ErrDuplicate},
-		"weight":            {ring.Input{Members: []ring.Member{{ID: "a"}}}, ring.ErrWeight},
-		"backups":           {ring.Input{Members: []ring.Member{a}, Backups: -1}, ring.ErrBackups},
-		"pins":              {ring.Input{Members: []ring.Member{{ID: "a", Weight: 1, Pins: []ring.Token{1}}}}, ring.ErrPins},
-		"foreign placement": {ring.Input{Members: []ring.Member{a}, Present: foreign}, ring.ErrPresent},
+		"no nodes": {ring.Input{}, ring.ErrNoMembers},
+		"twice":    {ring.Input{Members: []ring.Member{a, a}}, ring.ErrDuplicate},
+		"weight":   {ring.Input{Members: []ring.Member{{ID: "a"}}}, ring.ErrWeight},
+		"backups":  {ring.Input{Members: []ring.Member{a}, Backups: -1}, ring.ErrBackups},
+		"pins":     {ring.Input{Members: []ring.Member{{ID: "a", Weight: 1, Pins: []ring.Token{1}}}}, ring.ErrPins},
 	} {
 		if p, err := s.Desired(tt.in); !errors.Is(err, tt.want) || p != nil {
 			t.Errorf("%s: %v", name, err)

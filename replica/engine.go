@@ -64,7 +64,7 @@ func New(cfg Config) (*Engine, error) {
 	e.scrub = newScrub(e)
 	e.lease.Refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
-	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.mergeLoop, e.sweeper.sweepLoop, e.scrub.CompareLoop, e.scrub.RepairLoop}
+	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.boundsLoop, e.sweeper.sweepLoop, e.scrub.CompareLoop, e.scrub.RepairLoop}
 	if cfg.Leases.Clock != nil {
 		loops = append(loops, e.renewer.renewLease, e.leaseServer.superviseLeases, e.readOnly.watchWrites)
 	}

@@ -12,7 +12,13 @@ import (
 )
 
 // planner decides on the leader what moves: handoffs, and ranges that become one.
-type planner struct{ e *Engine }
+type planner struct {
+	e *Engine
+	// desired is what the strategy wants for the members of the table with that basis. Only
+	// boundsLoop uses it.
+	desired    *ring.Placement
+	desiredFor uint64
+}
 
 // planLoop plans handoffs while this node leads, whenever the members or the table change.
 func (pl *planner) planLoop(ctx context.Context) {
@@ -51,16 +57,48 @@ func (pl *planner) plan(ctx context.Context, st *table.State, away Absence) erro
 		return nil
 	}
 	handoffs, err := DesiredHandoffs(st, pl.e.cfg.Strategy, away)
-	if err != nil || sameHandoffs(handoffs, st.Handoffs()) {
+	if err != nil {
 		return err
+	}
+	var next table.Command = &table.Plan{Basis: st.Basis(), Handoffs: handoffs}
+	if sameHandoffs(handoffs, st.Handoffs()) {
+		over, err := pl.switchIsOver(st, away)
+		if err != nil || !over {
+			return err
+		}
+		next = &table.EndSwitch{Since: st.Cluster().Since, Basis: st.Basis()}
 	}
 	ctx, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	err = pl.e.cfg.Table.Apply(ctx, &table.Plan{Basis: st.Basis(), Handoffs: handoffs})
+	err = pl.e.cfg.Table.Apply(ctx, next)
 	if table.IsRefused(err) {
 		return nil // the table has changed: a further look follows
 	}
 	return err
+}
+
+// switchIsOver reports whether the strategy was switched and the placement is by now that of the new
+// one, bounds included.
+func (pl *planner) switchIsOver(st *table.State, away Absence) (bool, error) {
+	if !st.Cluster().Unfinished || len(st.Handoffs()) > 0 || len(away) > 0 {
+		return false, nil
+	}
+	desired, err := DesiredPlacement(st, pl.e.cfg.Strategy, st.MembersOf())
+	if err != nil {
+		return false, err
+	}
+	for row := range st.Rows() {
+		is := desired.Lookup(row.Range.Start)
+		if is.Primary != row.Primary || !sameNodes(is.Backups, row.Backups) || len(row.Learners) > 0 {
+			return false, nil
+		}
+		// Neighbours of different lineages cannot be merged.
+		before, _ := st.Row(row.Range.Start - 1)
+		if is.Range.Start != row.Range.Start && before.Lineage == row.Lineage || !is.Range.Contains(row.Range.Start+ring.Token(row.Range.Len()-1)) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // planTimeout bounds the wait for a plan to be decided: a node that has lost the leadership must

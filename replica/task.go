@@ -92,40 +92,54 @@ func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) er
 // splitRows splits rows where the pieces of a handoff begin and end.
 func (e *Engine) splitRows(ctx context.Context, t *transfer, h *table.Handoff) error {
 	st := e.cfg.Table.State()
-	at := make(map[ring.Token]*table.Cut)
-	var order []ring.Range
+	at := make(map[ring.Range]int)
+	var cuts []cut
 	for _, piece := range h.Pieces {
 		for _, token := range []ring.Token{piece.Range.Start, piece.Range.End} {
 			row, ok := st.Row(token)
 			if !ok || row.Range.Start == token || row.Primary != e.cfg.Self || slices.Contains(t.occupied, row.Range) {
 				continue
 			}
-			c := at[row.Range.Start]
-			if c == nil {
-				c = &table.Cut{Row: row.Ref()}
-				at[row.Range.Start] = c
-				order = append(order, row.Range)
+			i, ok := at[row.Range]
+			if !ok {
+				i = len(cuts)
+				at[row.Range] = i
+				cuts = append(cuts, cut{row: row.Range})
 			}
-			c.At = append(c.At, token)
+			cuts[i].at = append(cuts[i].at, token)
 		}
 	}
-	if len(order) == 0 {
+	if len(cuts) == 0 {
 		return nil
 	}
-	for _, r := range order {
-		at[r.Start].At = sortedFrom(r.Start, at[r.Start].At)
+	occupied, err := e.split(ctx, cuts)
+	t.occupied = append(t.occupied, occupied...)
+	return err
+}
+
+// A cut is a row of this node and the tokens where it is to be cut, in any order.
+type cut struct {
+	row ring.Range
+	at  []ring.Token
+}
+
+// split splits rows. Rows in which long units run are left out and returned.
+func (e *Engine) split(ctx context.Context, cuts []cut) (occupied []ring.Range, err error) {
+	at := make(map[ring.Token][]ring.Token, len(cuts))
+	order := make([]ring.Range, len(cuts))
+	for i, c := range cuts {
+		order[i] = c.row
+		at[c.row.Start] = sortedFrom(c.row.Start, c.at)
 	}
-	occupied, err := e.changeUnoccupied(ctx, order, nil, func(held []ring.Range) decision {
+	return e.changeUnoccupied(ctx, order, nil, func(held []ring.Range) decision {
 		return e.undoByRenewing(step.SplitStill, step.SplitDecided, held, func(rows []*table.Row) table.Command {
 			split := &table.Split{}
 			for _, row := range rows {
-				split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})
+				split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start]})
 			}
 			return split
 		})
 	})
-	t.occupied = append(t.occupied, occupied...)
-	return err
 }
 
 // sortedFrom sorts tokens by their distance from start, without duplicates.

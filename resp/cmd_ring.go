@@ -21,7 +21,8 @@ func cmdRingInfo(x *call) {
 	w := new(admin.Info)
 	w.Line("node", x.srv.selfID())
 	id := x.srv.store.Identity()
-	w.Line("strategy", id.Strategy)
+	w.Line("strategy", x.srv.strategy())
+	w.Line("founding_strategy", id.Strategy)
 	w.Line("hash", id.Hash)
 	w.Line("route", settings.ModeOf(x.conn.session.redirect))
 	infoRing(w, x.srv)
@@ -245,7 +246,7 @@ func cmdHashmask(x *call) {
 	}
 	table, err := buckets.TableOf(routes.Placement)
 	if err != nil {
-		x.Error("ERR HASHMASK is of the strategy buckets, this cluster has " + x.srv.store.Identity().Strategy + ": see RING PLACEMENT")
+		x.Error(x.srv.hashmaskError())
 		return
 	}
 	entries := make([]*buckets.Entry, 0, routes.Placement.Len())
@@ -335,8 +336,8 @@ func cmdRingHelp(x *command.Call) {
 		"    Pick points of a node by hand: = replaces its own points, += adds to them.",
 		"PLACEMENT [TEXT]",
 		"    Return the ranges and their nodes.",
-		"PLAN JOIN <node>[:<weight>] [...] | LEAVE <node> [...]",
-		"    Show what would move if nodes joined or left.",
+		"PLAN [JOIN <node>[:<weight>] [...]] [LEAVE <node> [...]] [STRATEGY <name> [<setting> <value> ...]]",
+		"    Show what would move if nodes joined or left, or if the strategy was switched.",
 		"RECREATE ALL|<range> [<range> ...] [FROM <node>]",
 		"    Create ranges again that have no copy left.",
 		"RESUME",
@@ -351,6 +352,9 @@ func cmdRingHelp(x *command.Call) {
 		"    Internal: reply OK if this node serves the key.",
 		"STATUS [JSON]",
 		"    Show the state of the cluster, as text or as JSON.",
+		"STRATEGY [<name> [<setting> <value> ...]]",
+		"    Return the strategy and the progress of a switch, or switch to another",
+		"    strategy or to other settings.",
 		"THROTTLE <bytes>",
 		"    Limit data movement, in bytes per second and node; 0 is no limit.",
 		"VIEW <count> [<key> <token> ...] [<words> <word> ... ...]",

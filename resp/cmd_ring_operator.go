@@ -3,7 +3,6 @@ package resp
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -17,9 +16,14 @@ import (
 // connection, the server or the time of [operatorTimeout]; they return once the order is
 // accepted, not once it is carried out.
 type Operator interface {
-	// Plan tells what would move, for people to read, if some members joined, and
-	// some nodes left.
-	Plan(ctx context.Context, join []ring.Member, leave []string) (string, error)
+	// Plan tells what would move, for people to read.
+	Plan(ctx context.Context, c Change) (string, error)
+	// Strategy tells the strategy, its settings and the progress of a switch, as lines of a name
+	// and a value.
+	Strategy(ctx context.Context) (string, error)
+	// Switch has the cluster placed by another strategy, or with other settings, of which each is
+	// a name and a value.
+	Switch(ctx context.Context, name string, settings []string) error
 	// Leave has this node hand over what it has, and then end.
 	Leave(ctx context.Context) error
 	// Forget takes a node that will not come back out of the cluster.
@@ -62,42 +66,6 @@ func (x *call) withOperator(do func(context.Context, Operator) error) bool {
 		return false
 	}
 	return true
-}
-
-// cmdRingPlan is RING PLAN [JOIN node[:weight] ...] [LEAVE node ...].
-func cmdRingPlan(x *call) {
-	var join []ring.Member
-	var leave []string
-	mode := ""
-	for _, arg := range x.Args[2:] {
-		switch word := string(arg); {
-		case wire.EqualFold(arg, "join") || wire.EqualFold(arg, "leave"):
-			mode = strings.ToLower(word)
-		case mode == "join":
-			m, err := ring.ParseMember(word)
-			if err != nil {
-				x.Error("ERR " + err.Error())
-				return
-			}
-			join = append(join, m)
-		case mode == "leave":
-			leave = append(leave, word)
-		default:
-			x.Error(command.MsgSyntax)
-			return
-		}
-	}
-	if len(join)+len(leave) == 0 {
-		x.Error(command.MsgSyntax)
-		return
-	}
-	var report string
-	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
-		report, err = o.Plan(ctx, join, leave)
-		return err
-	}) {
-		x.Verbatim(report)
-	}
 }
 
 func cmdRingLeave(x *call) {

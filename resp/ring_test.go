@@ -153,8 +153,14 @@ func (o *orders) note(format string, args ...any) error {
 	return nil
 }
 
-func (o *orders) Plan(_ context.Context, join []ring.Member, leave []string) (string, error) {
-	return "the plan\n", o.note("plan %v %v", join, leave)
+func (o *orders) Plan(_ context.Context, c Change) (string, error) {
+	return "the plan\n", o.note("plan %v %v %q %v", c.Join, c.Leave, c.Strategy, c.Settings)
+}
+func (o *orders) Strategy(context.Context) (string, error) {
+	return "strategy:x\r\n", o.note("strategy")
+}
+func (o *orders) Switch(_ context.Context, name string, settings []string) error {
+	return o.note("switch %s %v", name, settings)
 }
 func (o *orders) Leave(context.Context) error                 { return o.note("leave") }
 func (o *orders) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }
@@ -176,7 +182,11 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	_, lone := serveTest(t, nil)
 	o, nobody := dialRedis(t, addr, 2), dialRedis(t, lone, 2)
 	for _, test := range []struct{ line, Writer, log string }{
-		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", "plan [{a 1 [] false} {b 2 [] false}] [c]"},
+		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false} {b 2 [] false}] [c] "" []`},
+		{"RING PLAN STRATEGY ketama POINTS 8 LEAVE c", "$the plan\n", `plan [] [c] "ketama" [POINTS 8]`},
+		{"RING STRATEGY", "$strategy:x\r\n", "strategy"},
+		{"RING STRATEGY vnode VNODES 8", "+OK", "switch vnode [VNODES 8]"},
+		{"RING STRATEGY maglev", "+OK", "switch maglev []"},
 		{"RING LEAVE", "+OK", "leave"},
 		{"RING FORGET n7", "+OK", "forget n7"},
 		{"RING PAUSE", "+OK", "pause"},
@@ -202,7 +212,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	}
 	operator.log = nil
 	for _, line := range []string{
-		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
+		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING PLAN STRATEGY", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
 		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING SCRUB x",
 	} {
 		if got := o.do(strings.Fields(line)...); got.kind != '-' {

@@ -13,6 +13,8 @@ import (
 // a new placement, or a range that is put on hold, makes new ones.
 type Routes struct {
 	Placement *ring.Placement
+	// Strategy is the name of the strategy in force.
+	Strategy string
 	// Self is this node, by its id.
 	Self string
 	// Nodes are the nodes that the placement names, by id. A node that is not here

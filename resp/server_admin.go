@@ -39,6 +39,7 @@ func (a adminClient) Name() string {
 type adminSource struct{ s *Server }
 
 func (a adminSource) Mode() string                  { return a.s.mode() }
+func (a adminSource) Strategy() string              { return a.s.strategy() }
 func (a adminSource) Port() int64                   { return a.s.port.Load() }
 func (a adminSource) Uptime() time.Duration         { return a.s.clock() }
 func (a adminSource) Connections() int64            { return a.s.count.Load() }

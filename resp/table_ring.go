@@ -76,6 +76,7 @@ var ringCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			ringOrder("plan", -4, cmdRingPlan),
+			ringOrder("strategy", -2, cmdRingStrategy),
 			ringOrder("leave", 2, cmdRingLeave),
 			ringOrder("forget", 3, cmdRingForget),
 			ringOrder("pause", 2, cmdRingPause),

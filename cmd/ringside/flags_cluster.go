@@ -52,9 +52,9 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 
 	s.Group("Strategy")
 	choice("strategy", &cfg.Strategy,
-		"how keys are placed; fixed when the directory is created")
+		"how keys are placed in a new cluster; the same on all nodes, also after RING STRATEGY")
 	choice("hash", &cfg.Hash,
-		"native = the strategy's own hash; slot = Redis Cluster slots; fixed when the directory is created")
+		"how keys are hashed: native = by the hash of --strategy; slot = into Redis Cluster slots; fixed when the directory is created")
 	add("mask", settings.Text(&cfg.Mask, "hex"),
 		"buckets: hashmask of a new cluster (default: the cluster's; 00FF for a new one)")
 	add("points", settings.OptionalCount(&cfg.Points),

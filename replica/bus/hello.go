@@ -16,6 +16,7 @@ import (
 // tells its time.
 // Version 4: a hello names the range of versions that its node speaks. What travels behind the
 // handshake is that of version 3.
+// Version 5: the table may hold a switch of the strategy. What travels is that of version 4.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -30,7 +31,9 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 4
+	newestVersion = 5
+	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
+	SwitchVersion = 5
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3
@@ -78,8 +81,12 @@ type hello struct {
 }
 
 func (c *Config) hello(purpose Purpose, wantID string, ranged bool) hello {
+	versions := c.Versions
+	if c.Needs != nil {
+		versions.Oldest = min(max(versions.Oldest, c.Needs()), versions.Newest)
+	}
 	h := hello{
-		versions:    c.Versions,
+		versions:    versions,
 		ranged:      ranged,
 		keyed:       len(c.Key) > 0,
 		purpose:     purpose,

@@ -25,6 +25,9 @@ func (s *State) Check() error {
 	if !s.comparisons.sound() {
 		k.fault("comparisons out of order")
 	}
+	if s.cluster.Since > s.index {
+		k.fault("the strategy was switched at index %d of %d", s.cluster.Since, s.index)
+	}
 	if s.basis > s.index {
 		k.fault("basis %d is above index %d", s.basis, s.index)
 	}

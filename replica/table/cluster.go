@@ -7,19 +7,42 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// Cluster is what all nodes of a cluster have in common: fixed when it is founded, but
-// for its Moves.
+// Cluster is what all nodes of a cluster have in common. [SetStrategy], [SetBackups] and
+// [SetMoves] change it; the rest is fixed when the cluster is founded.
 type Cluster struct {
 	Name string
 	// Generation tells this cluster from every other of its name: a random number,
 	// chosen by the founder, and again by the recovery of a cluster that has lost its
 	// majority. Never 0.
 	Generation uint64
-	Strategy   Settings
+	// Strategy is the strategy in force. Its Hash is fixed when the cluster is founded.
+	Strategy Settings
+	// Switch is of the zero value when the cluster is founded; see [SetStrategy].
+	Switch
 	// Backups is how many copies are wanted beside the primary.
 	Backups int
 	// Moves are of the zero value when the cluster is founded; see [SetMoves].
 	Moves
+}
+
+// A Switch says how the strategy became what it is.
+type Switch struct {
+	// Founding are the settings that the cluster was founded with, once the strategy has been
+	// switched; see [Cluster.FoundedWith].
+	Founding Settings
+	// Since is the table index of the last switch; 0 if there was none.
+	Since uint64
+	// Unfinished reports that the placement does not follow from the new strategy yet.
+	Unfinished bool
+}
+
+// FoundedWith returns the settings that the cluster was founded with. The strategy that they name
+// is the one whose hash the hash "native" is.
+func (c *Cluster) FoundedWith() Settings {
+	if c.Since == 0 {
+		return c.Strategy
+	}
+	return c.Founding
 }
 
 // Moves say how data may move between nodes.
@@ -43,22 +66,49 @@ type Settings struct {
 }
 
 func (c *Cluster) validate() error {
-	for what, name := range map[string]string{
-		"name": c.Name, "strategy": c.Strategy.Name, "hash": c.Strategy.Hash, "ketama rule": c.Strategy.KetamaRule,
-	} {
+	if len(c.Name) > maxText || !utf8.ValidString(c.Name) {
+		return fmt.Errorf("%w: the name is longer than %d bytes or not UTF-8", ErrInvalid, maxText)
+	}
+	switch {
+	case c.Name == "":
+		return fmt.Errorf("%w: a cluster has a name", ErrInvalid)
+	case c.Generation == 0:
+		return fmt.Errorf("%w: generation 0", ErrInvalid)
+	case c.Backups < 0 || c.Backups > maxCopies:
+		return fmt.Errorf("%w: a setting out of its bounds", ErrInvalid)
+	}
+	if err := c.Strategy.validate(); err != nil {
+		return err
+	}
+	if err := c.Switch.validate(); err != nil {
+		return err
+	}
+	return c.Moves.validate()
+}
+
+func (s *Settings) validate() error {
+	for what, name := range map[string]string{"strategy": s.Name, "hash": s.Hash, "ketama rule": s.KetamaRule} {
 		if len(name) > maxText || !utf8.ValidString(name) {
 			return fmt.Errorf("%w: the %s is longer than %d bytes or not UTF-8", ErrInvalid, what, maxText)
 		}
 	}
 	switch {
-	case c.Name == "" || c.Strategy.Name == "":
-		return fmt.Errorf("%w: a cluster and its strategy have names", ErrInvalid)
-	case c.Generation == 0:
-		return fmt.Errorf("%w: generation 0", ErrInvalid)
-	case c.Backups < 0 || c.Backups > maxCopies || c.Strategy.Points < 0 || c.Strategy.VNodes < 0:
+	case s.Name == "":
+		return fmt.Errorf("%w: a strategy has a name", ErrInvalid)
+	case s.Points < 0 || s.VNodes < 0:
 		return fmt.Errorf("%w: a setting out of its bounds", ErrInvalid)
 	}
-	return c.Moves.validate()
+	return nil
+}
+
+func (s *Switch) validate() error {
+	switch {
+	case s.Since == 0 && *s != Switch{}:
+		return fmt.Errorf("%w: a switch at no index", ErrInvalid)
+	case s.Since != 0:
+		return s.Founding.validate()
+	}
+	return nil
 }
 
 func (m *Moves) validate() error {
@@ -68,19 +118,29 @@ func (m *Moves) validate() error {
 	return nil
 }
 
-// code leaves the Moves out: they are no part of [Found], whose form lies in the logs.
+// code leaves Moves and Switch out: they are no part of [Found], whose form lies in the logs.
 func (c *Cluster) code(x *codec) {
 	x.text(&c.Name)
 	x.number(&c.Generation)
-	x.text(&c.Strategy.Name)
-	x.text(&c.Strategy.Hash)
-	x.integer(&c.Strategy.Points)
-	x.text(&c.Strategy.KetamaRule)
-	x.integer(&c.Strategy.VNodes)
-	mask := ring.Token(c.Strategy.Mask)
-	x.token(&mask)
-	c.Strategy.Mask = uint32(mask)
+	c.Strategy.code(x)
 	x.integer(&c.Backups)
+}
+
+func (s *Settings) code(x *codec) {
+	x.text(&s.Name)
+	x.text(&s.Hash)
+	x.integer(&s.Points)
+	x.text(&s.KetamaRule)
+	x.integer(&s.VNodes)
+	mask := ring.Token(s.Mask)
+	x.token(&mask)
+	s.Mask = uint32(mask)
+}
+
+func (s *Switch) code(x *codec) {
+	s.Founding.code(x)
+	x.number(&s.Since)
+	x.flag(&s.Unfinished)
 }
 
 func (m *Moves) code(x *codec) {

@@ -6,8 +6,8 @@ import "fmt"
 // holds and all of it is done, or it is refused and nothing is. The types are
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
-// [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew]
-// and [Compared], each by its pointer.
+// [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew],
+// [Compared], [SetStrategy] and [EndSwitch], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -44,7 +44,9 @@ const (
 	kindSetBackups
 	kindRenew
 	kindCompared
-	lastKind = kindCompared
+	kindSetStrategy
+	kindEndSwitch
+	lastKind = kindEndSwitch
 )
 
 func (k kind) make() Command {
@@ -91,8 +93,12 @@ func (k kind) make() Command {
 		return new(SetBackups)
 	case kindRenew:
 		return new(Renew)
-	default:
+	case kindCompared:
 		return new(Compared)
+	case kindSetStrategy:
+		return new(SetStrategy)
+	default:
+		return new(EndSwitch)
 	}
 }
 

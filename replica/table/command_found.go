@@ -47,8 +47,8 @@ func (f *Found) apply(d *draft) error {
 	if err := f.Cluster.validate(); err != nil {
 		return err
 	}
-	if f.Cluster.Moves != (Moves{}) {
-		return refuse(ErrInvalid, "a cluster that is founded with moves paused or bounded")
+	if f.Cluster.Moves != (Moves{}) || f.Cluster.Switch != (Switch{}) {
+		return refuse(ErrInvalid, "a cluster that is founded with moves paused or bounded, or with its strategy switched")
 	}
 	node := Node{
 		ID: f.Node, Incarnation: f.Incarnation, Server: f.Server, State: Member, Intact: true,

@@ -151,6 +151,10 @@ func (x *chaos) command() Command {
 		return &SetBackups{x.IntN(300)}
 	case kindCompared:
 		return x.compared()
+	case kindSetStrategy:
+		return x.strategy()
+	case kindEndSwitch:
+		return &EndSwitch{x.state().Cluster().Since, x.state().Basis()}
 	case kindRenew:
 		return &Renew{x.refs(x.row())}
 	}
@@ -167,6 +171,19 @@ func (x *chaos) moves() Command {
 		m.Throttle = new(int64(x.Uint32()) - 1<<29)
 	}
 	return &m
+}
+
+func (x *chaos) strategy() Command {
+	of := x.state().Cluster()
+	s := &SetStrategy{Strategy: of.Strategy, After: of.Since}
+	s.Strategy.Name = []string{"buckets", "ketama"}[x.IntN(2)]
+	s.Strategy.Points = x.IntN(3)
+	for _, n := range x.state().Nodes() {
+		if n.State != Gone && x.IntN(40) > 0 {
+			s.Starts = append(s.Starts, NodeStart{n.ID, n.Incarnation})
+		}
+	}
+	return s
 }
 
 func (x *chaos) compared() Command {

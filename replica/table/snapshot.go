@@ -7,20 +7,28 @@ import (
 )
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
-// all nodes. Older ones can still be read: version 1 has no Moves, and 2 no
-// Comparisons.
-const snapshotVersion = 3
+// all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons and
+// 3 no Switch. A state is written in version 3 until the strategy is switched, so that
+// until then an older build can read it.
+const (
+	snapshotVersion         = 4
+	unswitchedSnapshot byte = 3
+)
 
 // MarshalBinary implements [encoding.BinaryMarshaler]. States that are alike have the
 // same bytes.
 func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
-	c.buf = append(c.buf, snapshotVersion)
+	version := byte(snapshotVersion)
+	if s.cluster.Switch == (Switch{}) {
+		version = unswitchedSnapshot
+	}
+	c.buf = append(c.buf, version)
 	flat := make([]Row, 0, s.rows.n)
 	for row := range s.rows.all() {
 		flat = append(flat, *row)
 	}
-	s.draft(s.index).code(c, &flat, snapshotVersion)
+	s.draft(s.index).code(c, &flat, version)
 	return c.buf, nil
 }
 
@@ -61,6 +69,9 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	}
 	if version > 1 {
 		d.cluster.Moves.code(c)
+	}
+	if version > unswitchedSnapshot {
+		d.cluster.Switch.code(c)
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)

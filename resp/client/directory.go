@@ -31,14 +31,16 @@ type piece struct {
 	backups []string
 }
 
-// newDirectory takes a strategy and hash by name. Which further settings the strategy has
-// does not matter to where keys lie.
-func newDirectory(name, hash string, p *ring.Placement, addrs map[string]string) (*directory, error) {
-	placing, err := strategy.Config{Name: name, Hash: hash}.New()
+// newDirectory takes the fields of RING INFO. Which settings the strategy has does not matter to
+// where keys lie, and the strategy itself matters only if it is the one that the cluster was founded
+// with. A node of an earlier build names one strategy, since it cannot switch.
+func newDirectory(info map[string]string, p *ring.Placement, addrs map[string]string) (*directory, error) {
+	name := info["strategy"]
+	token, err := strategy.Config{Name: name, Hash: info["hash"], Founding: info["founding_strategy"]}.TokenFunc()
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{token: placing.Token, addrs: addrs}
+	d := &directory{token: token, addrs: addrs}
 	if name == strategy.Buckets {
 		// A node that has not heard of its cluster's placement yet has one without
 		// buckets.
@@ -102,12 +104,11 @@ func (d *directory) apply(text string) error {
 			continue
 		case notMask == nil:
 			row.Range = mask.Range()
-		case d.table != nil:
-			return fmt.Errorf("%w: %w", ErrReply, notMask)
 		default:
 			if row.Range, err = ring.ParseRange(words[0]); err != nil {
 				return fmt.Errorf("%w: %w", ErrReply, err)
 			}
+			d.endBuckets()
 		}
 		rows = append(rows, row)
 	}
@@ -115,6 +116,19 @@ func (d *directory) apply(text string) error {
 		d.patch(rows)
 	}
 	return nil
+}
+
+// endBuckets continues with pieces instead of buckets, once the strategy was switched.
+func (d *directory) endBuckets() {
+	if d.table == nil {
+		return
+	}
+	for hash := range d.table.Mask() + 1 {
+		e := d.entry(hash)
+		d.pieces = append(d.pieces, piece{ring.Token(bits.Reverse32(hash)), e.Epoch, e.Primary, e.Backups})
+	}
+	slices.SortFunc(d.pieces, byStart)
+	d.table = nil
 }
 
 // parseChange reads what follows a range: epoch=, primary=, backups=.

@@ -116,7 +116,7 @@ func TestPushedChangesLeadToThePlacement(t *testing.T) {
 	for _, name := range strategy.Names() {
 		const most = 12
 		p := desired(t, name, 1, nil, nil)
-		d, err := newDirectory(name, strategy.Native, p, addrsOf(most))
+		d, err := newDirectory(infoWith(name), p, addrsOf(most))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestPushedChangesLeadToThePlacement(t *testing.T) {
 // mentioned stays with who had it.
 func TestTableExpandsOnASplit(t *testing.T) {
 	p := desired(t, strategy.Buckets, 1, nil, nil)
-	d, err := newDirectory(strategy.Buckets, strategy.Native, p, addrsOf(3))
+	d, err := newDirectory(infoWith(strategy.Buckets), p, addrsOf(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestLateChangesOfARingArePassedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDirectory(strategy.VNode, strategy.Native, p, addrsOf(3))
+	d, err := newDirectory(infoWith(strategy.VNode), p, addrsOf(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestLateChangesOfARingArePassedOver(t *testing.T) {
 func TestRedirectChangesOnePiece(t *testing.T) {
 	for _, name := range strategy.Names() {
 		p := desired(t, name, 3, nil, nil)
-		d, err := newDirectory(name, strategy.Native, p, addrsOf(3))
+		d, err := newDirectory(infoWith(name), p, addrsOf(3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func FuzzChanges(f *testing.F) {
 		if isBuckets {
 			name = strategy.Buckets
 		}
-		d, err := newDirectory(name, strategy.Native, desired(t, name, 2, nil, nil), addrsOf(3))
+		d, err := newDirectory(infoWith(name), desired(t, name, 2, nil, nil), addrsOf(3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,4 +266,9 @@ func TestConfigsOfARingReportEveryFault(t *testing.T) {
 	if _, err := Open(context.Background(), Config{Addrs: []string{"nowhere"}}); !strings.Contains(fmt.Sprint(err), "nowhere") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// infoWith is what RING INFO says of a strategy.
+func infoWith(name string) map[string]string {
+	return map[string]string{"strategy": name, "hash": strategy.Native, "founding_strategy": name}
 }

@@ -107,7 +107,7 @@ func (r *Ring) fetch(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.known, err = newDirectory(info["strategy"], info["hash"], p, addrs); err != nil {
+	if s.known, err = newDirectory(info, p, addrs); err != nil {
 		return err
 	}
 	s.digest = info["digest"]

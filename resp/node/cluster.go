@@ -19,6 +19,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
@@ -30,7 +31,7 @@ func (c *Config) raftDir() string { return filepath.Join(c.Dir, raftName) }
 // cluster is a node's part in a cluster.
 type cluster struct {
 	n           *Node
-	strategy    ring.Strategy
+	strategy    agreedStrategy
 	pins        vnode.Pins // of this node, from --pin
 	incarnation uint64
 
@@ -52,6 +53,7 @@ type cluster struct {
 	recreation recreation
 	readiness  readiness
 	status     statusReporter
+	switcher   switcher
 
 	mu          sync.Mutex
 	links       map[string]*link // by node
@@ -66,9 +68,9 @@ type cluster struct {
 
 // openCluster opens the node's part in a cluster. enter, in the background, brings the node into
 // one.
-func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
+func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c = &cluster{
-		n: n, strategy: placing,
+		n:            n,
 		incarnation:  n.run.Incarnation,
 		links:        make(map[string]*link),
 		forwardConns: forwardConns{over: make(chan struct{})},
@@ -76,6 +78,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.entry.c, c.entry.enteredCh = c, make(chan struct{})
 	c.departure.c, c.recreation.c, c.readiness.c, c.status.c = c, c, c, c
+	c.switcher.c = c
 	c.departure.leaveCtx, c.departure.endLeaves = context.WithCancel(c.ctx)
 	defer func() {
 		if err != nil {
@@ -99,7 +102,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
-		Versions: cfg.env.versions,
+		Versions: cfg.env.versions, Needs: c.switcher.neededVersion,
 		Met: func(p bus.Peer) {
 			if c.members != nil { // members is not open yet while the original of a copied directory is asked
 				c.members.NoteAlive(p.ID)
@@ -142,6 +145,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
+	c.strategy = agreedStrategy{own, c.table.State}
 	cfg.env.reached(startOpened)
 	c.entry.committed.Store(c.entry.membership.Entered || c.table.Known())
 	// The cluster relies on an earlier start until it hears that this one leaves.
@@ -162,7 +166,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.engine, err = replica.New(replica.Config{
 		Lineages: kept,
-		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: agreedStrategy{placing, c.table.State}, Store: storage.New(n.store),
+		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: c.strategy, Store: storage.New(n.store),
 		Table: engineTable{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
 		Away:   func(node string) bool { return node != c.n.id && !c.alive(node) },
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },

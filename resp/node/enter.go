@@ -175,7 +175,7 @@ func (en *entry) foundCluster(generation uint64) error {
 		return permanentError{err}
 	}
 	self := ring.Member{ID: en.c.n.id, Weight: cfg.Weight, Pins: en.c.pins.Tokens, OnlyPins: en.c.pins.Only}
-	alone, err := en.c.strategy.Desired(ring.Input{Members: []ring.Member{self}})
+	alone, err := desiredBy(own, ring.Input{Members: []ring.Member{self}})
 	if err != nil {
 		return permanentError{err}
 	}
@@ -261,7 +261,7 @@ func (en *entry) abandonEntry() bool {
 // completeEntry compares the settings with the cluster's and announces that the node has entered.
 func (en *entry) completeEntry(st *table.State) error {
 	cluster := st.Cluster()
-	if text := en.c.n.cfg.wants().differences(cluster.Strategy); text != "" {
+	if text := en.c.n.cfg.wants().differences(&cluster); text != "" {
 		return permanentError{fmt.Errorf("%w: %s", ErrRefused, text)}
 	}
 	en.choice.Lock()

@@ -86,7 +86,7 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
-	placing, err := settings.New()
+	token, err := settings.TokenFunc()
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.closeWeb(context.Background()) })
-	settled := n.cfg.store(placing.Token)
+	settled := n.cfg.store(token)
 	if settled.Used, err = hasRun(n.cfg.Dir); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
-	if n.cluster, err = openCluster(n, placing); err != nil {
+	if n.cluster, err = openCluster(n, settings); err != nil {
 		n.cluster = nil
 		_ = n.server.Close(context.Background())
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
@@ -30,12 +31,12 @@ func (o operator) cluster() (*cluster, error) {
 }
 
 // Plan implements resp.Operator.
-func (o operator) Plan(ctx context.Context, join []ring.Member, leave []string) (string, error) {
+func (o operator) Plan(ctx context.Context, change resp.Change) (string, error) {
 	c, err := o.cluster()
 	if err != nil {
 		return "", err
 	}
-	return c.plan(ctx, join, leave)
+	return c.plan(ctx, change)
 }
 
 // Leave implements resp.Operator.
@@ -260,8 +261,8 @@ func (c *cluster) copiesError(node string) error {
 
 // pin changes the points of a node, if the strategy has a placement with them.
 func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
-	if c.strategy.Name() != vnode.Name {
-		return fmt.Errorf("points are of strategy %s, this cluster has %s", vnode.Name, c.strategy.Name())
+	if now := c.strategy.Name(); now != vnode.Name {
+		return fmt.Errorf("points are of strategy %s, this cluster has %s", vnode.Name, now)
 	}
 	n, err := c.findNode(pins.Node)
 	if err != nil {
@@ -277,7 +278,7 @@ func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
 			members[i].Pins, members[i].OnlyPins = pins.Tokens, pins.Only
 		}
 	}
-	if _, err := replica.DesiredPlacement(st, agreedStrategy{c.strategy, c.table.State}, members); err != nil {
+	if _, err := replica.DesiredPlacement(st, c.strategy, members); err != nil {
 		return err
 	}
 	set := &table.SetPins{Node: n.ID, Incarnation: n.Incarnation, Pins: pins.Tokens, OnlyPins: pins.Only}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -26,38 +26,56 @@ const (
 	planTimeout = 20 * time.Second
 )
 
-// plan describes what would move if members joined and nodes left.
-func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) (string, error) {
+// plan describes what would move after a change.
+func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) {
 	st := c.table.State()
-	members, leaving, err := c.plannedMembers(st, join, leave)
+	members, leaving, err := c.plannedMembers(st, change.Join, change.Leave)
 	if err != nil {
 		return "", err
 	}
-	desired, err := replica.DesiredPlacement(st, agreedStrategy{c.strategy, c.table.State}, members)
-	if err != nil {
-		return "", err
-	}
-	present := st.Placement()
 	of := st.Cluster()
-	changes := ring.NewPlan(present, desired)
-	p := status.Plan{
-		Leave: leaving, Strategy: strategyReport(&of), Nodes: plannedNodes(present, desired, members),
-		Promotions: len(changes.Promotions), Drops: len(changes.Drops),
-		Throttle: of.Throttle, Paused: of.Paused, Running: len(st.Handoffs()),
+	next := strategyOf(&of)
+	if change.Strategy != "" {
+		if next, err = otherStrategy(&of, change.Strategy, change.Settings); err != nil {
+			return "", err
+		}
 	}
-	for _, m := range join {
+	desired, err := desiredBy(next, inputOf(st, members))
+	if err != nil {
+		return "", err
+	}
+	p := c.compare(ctx, st, desired, members)
+	p.Leave = leaving
+	if change.Strategy != "" {
+		of.Strategy = tableSettings(next)
+		to := strategyReport(&of)
+		p.Switch = &to
+	}
+	for _, m := range change.Join {
 		text := m.ID
 		if m.Weight != 1 {
 			text += " of weight " + strconv.FormatFloat(m.Weight, 'g', 4, 64)
 		}
 		p.Join = append(p.Join, text)
 	}
-	c.measure(ctx, st, &p, changes.Handoffs, countMoves(present, desired))
 	var text strings.Builder
 	if err := p.Draw(&text, status.LeastWidth); err != nil {
 		return "", err
 	}
 	return text.String(), nil
+}
+
+// compare describes what has to move to a desired placement.
+func (c *cluster) compare(ctx context.Context, st *table.State, desired *ring.Placement, members []ring.Member) *status.Plan {
+	present, of := st.Placement(), st.Cluster()
+	changes := ring.NewPlan(present, desired)
+	p := &status.Plan{
+		Strategy: strategyReport(&of), Nodes: plannedNodes(present, desired, members),
+		Promotions: len(changes.Promotions), Drops: len(changes.Drops),
+		Throttle: of.Throttle, Paused: of.Paused, Running: len(st.Handoffs()),
+	}
+	c.measure(ctx, st, p, changes.Handoffs, countMoves(present, desired))
+	return p
 }
 
 // plannedMembers are the members that there would be. Its error names what cannot be.
@@ -165,6 +183,14 @@ func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, 
 		p.Rate = min(p.Rate, float64(p.Throttle))
 	}
 	told := make(map[string]int) // how many loads of a node are used
+	more := make(map[string]*status.Amount)
+	add := func(node string, sign int64, load ring.Load) {
+		if more[node] == nil {
+			more[node] = new(status.Amount)
+		}
+		more[node].Keys += sign * load.Keys
+		more[node].Bytes += sign * load.Bytes
+	}
 	for _, h := range handoffs {
 		m := status.PlannedMove{From: h.From, To: h.To, Ranges: ranges[pair{h.From, h.To}]}
 		switch o, asked := outcomes[h.From]; {
@@ -173,14 +199,21 @@ func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, 
 		case o.err != nil:
 			m.Fault = o.err.Error()
 		default:
-			for range h.Pieces {
+			for _, piece := range h.Pieces {
 				load := o.Loads[told[h.From]]
 				told[h.From]++
 				m.Keys += load.Keys
 				m.Bytes += load.Bytes
+				add(h.To, 1, load)
+				add(piece.Release, -1, load)
 			}
 		}
 		p.Moves = append(p.Moves, m)
+	}
+	delete(more, "") // copies that are added
+	for _, m := range more {
+		p.Least.Keys += max(0, m.Keys)
+		p.Least.Bytes += max(0, m.Bytes)
 	}
 }
 

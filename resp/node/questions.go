@@ -105,7 +105,8 @@ func (c *cluster) admit(from string, q *question) *answer {
 	if !st.Founded() { // it was started again, and has not caught up yet
 		return &answer{Later: "node " + c.n.id + " does not know the table yet"}
 	}
-	if text := q.Wants.differences(st.Cluster().Strategy); text != "" {
+	of := st.Cluster()
+	if text := q.Wants.differences(&of); text != "" {
 		c.n.cfg.Logger.Warn("refused a node with other settings", "node", from, "err", text)
 		return &answer{Refusal: text, Generation: st.Cluster().Generation}
 	}

@@ -110,7 +110,7 @@ func (rd *readiness) missingCopies(alive map[string]bool) string {
 			stores++
 		}
 	}
-	desired, err := replica.DesiredPlacement(st, agreedStrategy{rd.c.strategy, rd.c.table.State}, members)
+	desired, err := replica.DesiredPlacement(st, rd.c.strategy, members)
 	if err != nil {
 		return "" // others say so
 	}

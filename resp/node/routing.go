@@ -29,14 +29,14 @@ func (c *cluster) routeLocked() {
 	if c.placement == nil {
 		return
 	}
-	r := &resp.Routes{Placement: c.placement, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load()}
+	st := c.table.State()
+	r := &resp.Routes{Placement: c.placement, Strategy: st.Cluster().Strategy.Name, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
 		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
 	}
 	if !c.routed {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
-	st := c.table.State()
 	for i := range c.placement.Len() {
 		at := c.placement.Row(i).Range
 		if c.held(at) {

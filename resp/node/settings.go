@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/buckets"
@@ -30,22 +31,24 @@ func (c *Config) wants() wants {
 	return w
 }
 
-// differences says where the settings of a cluster are others; empty if nowhere.
-func (w wants) differences(s table.Settings) string {
+// differences says where the settings of a cluster are others, both those that it was founded with
+// and those in force; empty if nowhere.
+func (w wants) differences(of *table.Cluster) string {
+	s, founding := of.Strategy, of.FoundedWith()
 	var texts []string
 	add := func(name string, own, its any) {
 		texts = append(texts, fmt.Sprintf("--%s %v was asked for, the cluster has %v", name, own, its))
 	}
-	if w.VNodes != 0 && w.VNodes != s.VNodes {
+	if w.VNodes != 0 && w.VNodes != s.VNodes && w.VNodes != founding.VNodes {
 		add("vnodes", w.VNodes, s.VNodes)
 	}
-	if w.Points != 0 && w.Points != s.Points {
+	if w.Points != 0 && w.Points != s.Points && w.Points != founding.Points {
 		add("points", w.Points, s.Points)
 	}
-	if w.KetamaRule != "" && w.KetamaRule != s.KetamaRule {
+	if w.KetamaRule != "" && w.KetamaRule != s.KetamaRule && w.KetamaRule != founding.KetamaRule {
 		add("ketama-rule", w.KetamaRule, s.KetamaRule)
 	}
-	if w.Mask != 0 && w.Mask != s.Mask {
+	if w.Mask != 0 && w.Mask != s.Mask && w.Mask != founding.Mask {
 		add("mask", fmt.Sprintf("%04X", w.Mask), fmt.Sprintf("%04X", s.Mask))
 	}
 	if texts == nil {
@@ -96,25 +99,59 @@ func tableSettings(s strategy.Config) table.Settings {
 	}
 }
 
-// agreedStrategy plans by the settings that the cluster was founded with, which a node
-// that joins does not know before it is in. Tokens depend on none of them.
+// strategyOf returns the strategy in force in a cluster.
+func strategyOf(of *table.Cluster) strategy.Config {
+	s := of.Strategy
+	return strategy.Config{
+		Name: s.Name, Hash: s.Hash, Founding: of.FoundedWith().Name, Points: s.Points, KetamaRule: ketama.Rule(s.KetamaRule),
+		VNodes: s.VNodes, Mask: s.Mask, Anew: of.Unfinished,
+	}
+}
+
+// agreedStrategy is the strategy that the table names. Before the table is known it is the one of
+// the node's own settings, which names the same hash.
 type agreedStrategy struct {
-	ring.Strategy // of the node's own settings
-	agreed        func() *table.State
+	own    strategy.Config
+	agreed func() *table.State
+}
+
+func (a agreedStrategy) config() strategy.Config {
+	st := a.agreed()
+	if !st.Founded() {
+		return a.own
+	}
+	of := st.Cluster()
+	return strategyOf(&of)
+}
+
+// Name implements ring.Strategy.
+func (a agreedStrategy) Name() string { return a.config().Name }
+
+// Token implements ring.Strategy.
+func (a agreedStrategy) Token(key []byte) ring.Token {
+	token, err := a.own.TokenFunc()
+	if err != nil {
+		panic("node: its own hash is unknown: " + err.Error()) // Validate has seen it
+	}
+	return token(key)
 }
 
 // Desired implements ring.Strategy.
 func (a agreedStrategy) Desired(in ring.Input) (*ring.Placement, error) {
-	st := a.agreed()
-	if !st.Founded() {
-		return a.Strategy.Desired(in)
-	}
-	s := st.Cluster().Strategy
-	placing, err := strategy.Config{
-		Name: s.Name, Hash: s.Hash, Points: s.Points, KetamaRule: ketama.Rule(s.KetamaRule), VNodes: s.VNodes, Mask: s.Mask,
-	}.New()
+	return desiredBy(a.config(), in)
+}
+
+// desiredBy asks a strategy. Pins belong to strategy vnode and have no effect under another one.
+func desiredBy(c strategy.Config, in ring.Input) (*ring.Placement, error) {
+	placing, err := c.New()
 	if err != nil {
 		return nil, err
+	}
+	if c.Name != strategy.VNode {
+		in.Members = slices.Clone(in.Members)
+		for i := range in.Members {
+			in.Members[i].Pins, in.Members[i].OnlyPins = nil, false
+		}
 	}
 	return placing.Desired(in)
 }

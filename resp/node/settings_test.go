@@ -31,12 +31,11 @@ func TestSettingsAreTheClusters(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	in := ring.Input{Members: b.cluster.table.State().MembersOf()}
-	plans := agreedStrategy{b.cluster.strategy, b.cluster.table.State}
-	agreed, err := plans.Desired(in)
+	agreed, err := b.cluster.strategy.Desired(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := b.cluster.strategy.Desired(in)
+	own, err := desiredBy(b.cluster.strategy.own, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +90,7 @@ func TestDifferences(t *testing.T) {
 		{wants{KetamaRule: "twemproxy", Mask: 0xfff},
 			"--ketama-rule twemproxy was asked for, the cluster has libketama; --mask 0FFF was asked for, the cluster has 00FF: give the cluster's, or none"},
 	} {
-		if got := tt.w.differences(s); got != tt.want {
+		if got := tt.w.differences(&table.Cluster{Strategy: s}); got != tt.want {
 			t.Errorf("%+v: %q", tt.w, got)
 		}
 	}

@@ -10,7 +10,11 @@ import (
 type Plan struct {
 	Join, Leave []string // as they were named
 	Strategy    Strategy
-	Moves       []PlannedMove // from node to node, by From and To
+	// Switch is the strategy to switch to; nil if the present one stays.
+	Switch *Strategy
+	Moves  []PlannedMove // from node to node, by From and To
+	// Least is what has to move at least to give each node the load that it would have.
+	Least Amount
 	// Promotions are ranges that would only change their primary, Drops copies that
 	// would only be given up.
 	Promotions, Drops int
@@ -26,6 +30,9 @@ type Plan struct {
 	// the plan.
 	Running int
 }
+
+// An Amount of data.
+type Amount struct{ Keys, Bytes int64 }
 
 // A PlannedMove is one handoff.
 type PlannedMove struct {
@@ -83,11 +90,14 @@ func (p *Plan) Draw(w io.Writer, cells int) error {
 	if len(p.Leave) > 0 {
 		words = append(words, "leave "+strings.Join(p.Leave, ", "))
 	}
+	if p.Switch != nil {
+		words = append(words, "switch to "+p.Switch.text())
+	}
 	d.line("%s · %s", strings.Join(words, "; "), p.Strategy.text())
 	if len(p.Moves) == 0 {
 		d.line("nothing would move")
 	} else {
-		d.out.WriteString("\n" + tabulate(&d, append(p.Moves, p.total()), p.moveColumns))
+		d.out.WriteString("\n" + tabulate(&d, append(p.Moves, p.Total()), p.moveColumns))
 	}
 	p.remark(&d)
 	d.out.WriteString("\n" + tabulate(&d, p.Nodes, plannedColumns))
@@ -95,8 +105,8 @@ func (p *Plan) Draw(w io.Writer, cells int) error {
 	return err
 }
 
-// total stands under the moves.
-func (p *Plan) total() PlannedMove {
+// Total is the sum of all moves.
+func (p *Plan) Total() PlannedMove {
 	var sum PlannedMove
 	for _, m := range p.Moves {
 		sum.Ranges += m.Ranges
@@ -132,6 +142,14 @@ func (p *Plan) moveColumns(label map[string]string) []column[PlannedMove] {
 	}
 }
 
+// times writes how many times one amount is another.
+func times(n, of int64) string {
+	if of == 0 {
+		return none
+	}
+	return strconv.FormatFloat(float64(n)/float64(of), 'f', 2, 64) + " ×"
+}
+
 // estimate writes a time that was not measured.
 func estimate(s float64) string {
 	if s < 1 {
@@ -162,6 +180,10 @@ func (p *Plan) remark(d *drawing) {
 		if m.Fault != "" {
 			d.line("! keys of %s → %s are not known: %s", m.From, m.To, m.Fault)
 		}
+	}
+	if sum := p.Total(); p.Switch != nil && len(p.Moves) > 0 {
+		d.line("least to move for the same load of each node: %s, %s; this is %s of it",
+			plural(int(p.Least.Keys), "key"), size(p.Least.Bytes), times(sum.Bytes, p.Least.Bytes))
 	}
 	if len(p.Moves) > 0 {
 		basis := "assumed, since little has been moved yet to measure it by"

@@ -39,12 +39,6 @@ var algorithms = map[string]cells.Algorithm{
 	Bounded:    cells.Bounded(cells.DefaultSlack),
 }
 
-// Hashes, for [Config.Hash].
-const (
-	Native = "native" // the strategy's own
-	Slot   = "slot"   // the Redis Cluster slot
-)
-
 // Rules of ketama, for [Config.KetamaRule].
 const (
 	Libketama = ketama.Libketama
@@ -62,12 +56,17 @@ var (
 // Config is a strategy with its settings, of which only those of the strategy that is
 // named matter. Name and Hash must be given; a setting that is zero is its default.
 type Config struct {
-	Name       string
-	Hash       string
+	Name string
+	Hash string
+	// Founding names the strategy that the cluster was founded with: the hash native is the hash
+	// of that strategy. Empty is Name.
+	Founding   string
 	Points     int         // of a server of mean weight, ketama
 	KetamaRule ketama.Rule // whose rounding to follow, ketama
 	VNodes     int         // points of a node of weight 1, vnode
 	Mask       uint32      // that a cluster begins with, buckets
+	// Anew has buckets made from the mask instead of from the present ones: see [buckets.Config].
+	Anew bool
 }
 
 // DefaultConfig returns what holds unless something else is said.
@@ -89,9 +88,6 @@ func Names() []string { return append(Compared(), slices.Sorted(maps.Keys(algori
 // first.
 func Compared() []string { return []string{Buckets, Ketama, VNode} }
 
-// Hashes are the names of all hashes, the default first.
-func Hashes() []string { return []string{Native, Slot} }
-
 // KetamaRules are the names of all rules of ketama, the default first.
 func KetamaRules() []string {
 	var names []string
@@ -109,22 +105,22 @@ func (c Config) Validate() error {
 
 // New makes the strategy. Its error joins every fault.
 func (c Config) New() (ring.Strategy, error) {
-	var hashErr error
-	if !slices.Contains(Hashes(), c.Hash) {
-		hashErr = fmt.Errorf("%w: %.40q: use %s", ErrHash, c.Hash, oneOf(Hashes()))
-	}
 	s, err := c.named()
-	if err := errors.Join(err, hashErr); err != nil {
+	token, tokenErr := c.TokenFunc()
+	if err != nil && c.Founding == "" && c.Hash == Native {
+		tokenErr = nil // it would name the same fault
+	}
+	if err := errors.Join(err, tokenErr); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return hashed{s, token}, nil
 }
 
 func (c Config) named() (ring.Strategy, error) {
 	slots := c.Hash == Slot
 	switch c.Name {
 	case Buckets:
-		return made(buckets.New(buckets.Config{Mask: c.Mask, Slots: slots}))
+		return made(buckets.New(buckets.Config{Mask: c.Mask, Anew: c.Anew, Slots: slots}))
 	case Ketama:
 		return made(ketama.New(ketama.Config{Points: c.Points, Rule: c.KetamaRule, Slots: slots}))
 	case VNode:
@@ -133,7 +129,11 @@ func (c Config) named() (ring.Strategy, error) {
 	if a := algorithms[c.Name]; a != nil {
 		return cells.New(c.Name, a, slots), nil
 	}
-	return nil, fmt.Errorf("%w: %.40q: use %s", ErrName, c.Name, oneOf(Names()))
+	return nil, c.nameError()
+}
+
+func (c Config) nameError() error {
+	return fmt.Errorf("%w: %.40q: use %s", ErrName, c.Name, oneOf(Names()))
 }
 
 // made keeps a nil of a strategy's own type from being a strategy that is not nil.

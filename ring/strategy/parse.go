@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/ring/ketama"
 )
 
 // ErrSetting says that what stands after a strategy's name is no number of its kind.
@@ -45,6 +46,81 @@ func Parse(spec string, base Config) (Config, error) {
 		return Config{}, err
 	}
 	return c, nil
+}
+
+// Settings are the names of what can be set for a strategy, for [Config.With].
+func Settings(name string) []string {
+	switch name {
+	case Buckets:
+		return []string{"mask"}
+	case Ketama:
+		return []string{"points", "ketama-rule"}
+	case VNode:
+		return []string{"vnodes"}
+	}
+	return nil
+}
+
+// With names another strategy, or the same one, and reads its settings, each a name and a value.
+// Settings that are not given stay as they are. Its error joins every fault.
+func (c Config) With(name string, settings []string) (Config, error) {
+	c.Name = strings.ToLower(name)
+	if !slices.Contains(Names(), c.Name) {
+		return Config{}, c.nameError()
+	}
+	var faults []error
+	for len(settings) > 0 {
+		setting := strings.ToLower(settings[0])
+		switch {
+		case !slices.Contains(Settings(c.Name), setting):
+			faults = append(faults, c.settingError(settings[0]))
+		case len(settings) == 1:
+			faults = append(faults, fmt.Errorf("%w: %s has no value", ErrSetting, setting))
+		default:
+			faults = append(faults, c.set(setting, settings[1]))
+		}
+		settings = settings[min(2, len(settings)):]
+	}
+	if err := errors.Join(append(faults, c.Validate())...); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// Setting returns the value of a setting, as [Config.With] reads it.
+func (c Config) Setting(setting string) string {
+	switch setting {
+	case "mask":
+		return fmt.Sprintf("%04X", c.Mask)
+	case "points":
+		return strconv.Itoa(c.Points)
+	case "vnodes":
+		return strconv.Itoa(c.VNodes)
+	case "ketama-rule":
+		return string(c.KetamaRule)
+	}
+	return ""
+}
+
+func (c *Config) set(setting, value string) error {
+	switch setting {
+	case "mask":
+		return set(&c.Mask, value, buckets.ParseMask)
+	case "points":
+		return set(&c.Points, value, parseCount)
+	case "vnodes":
+		return set(&c.VNodes, value, parseCount)
+	default:
+		c.KetamaRule = ketama.Rule(strings.ToLower(value))
+		return nil
+	}
+}
+
+func (c *Config) settingError(setting string) error {
+	if all := Settings(c.Name); len(all) > 0 {
+		return fmt.Errorf("%w: %s has no setting %.40q, but %s", ErrSetting, c.Name, setting, strings.Join(all, " and "))
+	}
+	return fmt.Errorf("%w: %s has no setting %.40q, and no other", ErrSetting, c.Name, setting)
 }
 
 func set[T any](to *T, text string, parse func(string) (T, error)) error {

@@ -35,7 +35,8 @@ func (s *Server) NoteMemory(bytes int64) { s.peak.Store(max(s.peak.Load(), bytes
 
 // A Source tells what changes from call to call. Its methods are called from any goroutine.
 type Source interface {
-	Mode() string // as HELLO and INFO call it: "standalone" or "cluster"
+	Mode() string     // as HELLO and INFO call it: "standalone" or "cluster"
+	Strategy() string // in force
 	Port() int64
 	Uptime() time.Duration
 	Connections() int64

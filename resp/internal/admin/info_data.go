@@ -56,7 +56,8 @@ func infoRingside(w *Info) {
 	s, st := w.srv, w.Store()
 	id := s.Store.Identity()
 	w.Line("node_id", s.NodeID)
-	w.Line("strategy", id.Strategy)
+	w.Line("strategy", s.Source.Strategy())
+	w.Line("founding_strategy", id.Strategy)
 	w.Line("hash", id.Hash)
 	w.Line("fsync", s.Store.Fsync())
 	refusal := ""

@@ -13,13 +13,14 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// mergeLoop merges neighbouring rows with the same members that the strategy does not separate,
-// such as the former ranges of a node that has left. It waits until no handoff is planned, since a
+// boundsLoop merges neighbouring rows with the same members that the strategy does not separate,
+// such as the former ranges of a node that has left, and cuts rows where the strategy separates
+// ranges with the same members, such as buckets. It waits until no handoff is planned, since a
 // handoff may need the bound.
-func (pl *planner) mergeLoop(ctx context.Context) {
+func (pl *planner) boundsLoop(ctx context.Context) {
 	changes, cancel := pl.e.cfg.Table.Changes()
 	defer cancel()
-	looked := uint64(0) // index of the last state without runs to merge
+	looked := uint64(0) // index of the last state without bounds to change
 	occupied := 0       // consecutive tries that left out some rows
 	// The first look needs no change: all may have changed before this node started.
 	for again := true; ; {
@@ -36,10 +37,7 @@ func (pl *planner) mergeLoop(ctx context.Context) {
 		if ctx.Err() != nil || len(st.Handoffs()) > 0 || pl.e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
 			continue
 		}
-		runs, err := pl.mergeableRuns(st)
-		if err == nil && len(runs) > 0 {
-			err = pl.merge(ctx, runs)
-		}
+		err := pl.changeBounds(ctx, st)
 		if !errors.Is(err, errOccupied) {
 			occupied = 0
 		}
@@ -51,21 +49,74 @@ func (pl *planner) mergeLoop(ctx context.Context) {
 			occupied = min(occupied+1, 10)
 			again = true
 		case ctx.Err() == nil && !table.IsRefused(err):
-			pl.e.cfg.Logger.Info("merging neighbouring ranges failed, trying again", "err", err)
+			pl.e.cfg.Logger.Info("changing the bounds of ranges failed, trying again", "err", err)
 			locks.Pause(ctx, pl.e.cfg.Retry)
 			again = true // there may be no further change to wake this loop
 		}
 	}
 }
 
-// maxMerged is the number of rows merged in one entry, since clients wait meanwhile.
+// maxMerged is the number of rows merged or made in one entry, since clients wait meanwhile.
 const maxMerged = 256
 
-// mergeableRuns returns runs of rows of this node that can become one row each.
-func (pl *planner) mergeableRuns(st *table.State) ([][]*table.Row, error) {
-	if !st.Founded() {
-		return nil, nil
+// changeBounds merges rows of this node, or cuts them if there are none to merge.
+func (pl *planner) changeBounds(ctx context.Context, st *table.State) error {
+	if !st.Founded() || len(st.MembersOf()) == 0 {
+		return nil
 	}
+	if pl.desired == nil || pl.desiredFor != st.Basis() {
+		desired, err := DesiredPlacement(st, pl.e.cfg.Strategy, st.MembersOf())
+		if err != nil {
+			return err
+		}
+		pl.desired, pl.desiredFor = desired, st.Basis()
+	}
+	if runs := pl.mergeableRuns(st, pl.desired); len(runs) > 0 {
+		return pl.merge(ctx, runs)
+	}
+	if cuts := pl.cuts(st, pl.desired); len(cuts) > 0 {
+		occupied, err := pl.e.split(ctx, cuts)
+		if err == nil && len(occupied) > 0 {
+			err = errOccupied
+		}
+		return err
+	}
+	return nil
+}
+
+// cuts returns where rows of this node, which have the members that they should have, are to be cut.
+func (pl *planner) cuts(st *table.State, desired *ring.Placement) []cut {
+	var all []cut
+	rows := 0
+	for row := range st.Rows() {
+		if row.Primary != pl.e.cfg.Self || row.Op.Handoff != 0 || len(row.Learners) > 0 || rows >= maxMerged {
+			continue
+		}
+		c := cut{row: row.Range}
+		at, left := row.Range.Start, row.Range.Len()
+		for {
+			is := desired.Lookup(at)
+			if is.Primary != row.Primary || !sameNodes(is.Backups, row.Backups) {
+				c.at = nil
+				break
+			}
+			n := is.Range.Len() - uint64(at-is.Range.Start)
+			if n >= left {
+				break
+			}
+			at, left = at+ring.Token(n), left-n
+			c.at = append(c.at, at)
+		}
+		if len(c.at) > 0 {
+			all = append(all, c)
+			rows += len(c.at)
+		}
+	}
+	return all
+}
+
+// mergeableRuns returns runs of rows of this node that can become one row each.
+func (pl *planner) mergeableRuns(st *table.State, desired *ring.Placement) [][]*table.Row {
 	var runs [][]*table.Row
 	var before *table.Row
 	for row := range st.Rows() {
@@ -86,14 +137,6 @@ func (pl *planner) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 		}
 	}
 	runs = slices.DeleteFunc(runs, func(run []*table.Row) bool { return len(run) < 2 })
-	if len(runs) == 0 || len(st.MembersOf()) == 0 {
-		return nil, nil
-	}
-	// The strategy is asked last, since that takes longer.
-	desired, err := DesiredPlacement(st, pl.e.cfg.Strategy, st.MembersOf())
-	if err != nil {
-		return nil, err
-	}
 	var joined [][]*table.Row
 	rows := 0
 	for _, run := range runs {
@@ -110,13 +153,18 @@ func (pl *planner) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 			from = to
 		}
 	}
-	return joined, nil
+	return joined
 }
 
 // canMerge reports whether b begins where a ends and has the same members.
 func canMerge(a, b *table.Row) bool {
 	return a.Range.End == b.Range.Start && a.Primary == b.Primary && a.Lineage == b.Lineage && a.Incarnation == b.Incarnation &&
-		len(a.Backups) == len(b.Backups) && !slices.ContainsFunc(a.Backups, func(node string) bool { return !slices.Contains(b.Backups, node) })
+		sameNodes(a.Backups, b.Backups)
+}
+
+// sameNodes compares lists of distinct nodes in any order.
+func sameNodes(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(node string) bool { return !slices.Contains(b, node) })
 }
 
 // merge has the table merge runs. Runs in which long units run are left out; then it returns

@@ -1,0 +1,168 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
+)
+
+// switcher switches the strategy and tells of it.
+type switcher struct{ c *cluster }
+
+// neededVersion is the oldest version of the bus protocol that other nodes may speak: those that do
+// not understand the table stay out.
+func (sw *switcher) neededVersion() uint16 {
+	if sw.c.table != nil && sw.c.table.State().Cluster().Since != 0 {
+		return bus.SwitchVersion
+	}
+	return 0
+}
+
+// Switch implements resp.Operator.
+func (o operator) Switch(ctx context.Context, name string, settings []string) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.switcher.run(ctx, name, settings)
+}
+
+// switchTries is how often a switch is proposed while nodes start.
+const switchTries = 3
+
+// run has the table accept another strategy, or other settings of it.
+func (sw *switcher) run(ctx context.Context, name string, settings []string) error {
+	var err error
+	for range switchTries {
+		err = sw.propose(ctx, name, settings)
+		if !errors.Is(err, table.ErrIncarnation) {
+			break
+		}
+	}
+	return err
+}
+
+func (sw *switcher) propose(ctx context.Context, name string, settings []string) error {
+	st := sw.c.table.State()
+	of := st.Cluster()
+	next, err := otherStrategy(&of, name, settings)
+	if err != nil {
+		return err
+	}
+	// The strategy may refuse these members.
+	if _, err := desiredBy(next, inputOf(st, st.MembersOf())); err != nil {
+		return err
+	}
+	set := &table.SetStrategy{Strategy: tableSettings(next), After: of.Since}
+	if set.Starts, err = sw.starts(ctx, st); err != nil {
+		return err
+	}
+	err = sw.c.propose(ctx, set, func(st *table.State) bool {
+		now := st.Cluster()
+		return now.Since > of.Since && now.Strategy == set.Strategy
+	})
+	if errors.Is(err, table.ErrStale) {
+		return errors.New("another switch came first: RING STRATEGY shows it")
+	}
+	return err
+}
+
+// otherStrategy reads a strategy with its settings, which must not be those in force.
+func otherStrategy(of *table.Cluster, name string, settings []string) (strategy.Config, error) {
+	next, err := strategyOf(of).With(name, settings)
+	if err != nil {
+		return next, err
+	}
+	if tableSettings(next) == of.Strategy {
+		return next, fmt.Errorf("the strategy is %s with these settings already", next.Name)
+	}
+	next.Anew = true
+	return next, nil
+}
+
+// inputOf is what a strategy needs to know for its desired placement.
+func inputOf(st *table.State, members []ring.Member) ring.Input {
+	return ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement()}
+}
+
+// versionTimeout bounds the question to a node for its version.
+const versionTimeout = 3 * time.Second
+
+// starts returns the nodes, all of which understand a switch. A node that is away is asked
+// when it returns: see neededVersion.
+func (sw *switcher) starts(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
+	c := sw.c
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	var all []table.NodeStart
+	for _, n := range st.Nodes() {
+		if n.State == table.Gone {
+			continue
+		}
+		all = append(all, table.NodeStart{Node: n.ID, Incarnation: n.Incarnation})
+		if n.ID == c.n.id || !c.alive(n.ID) {
+			continue
+		}
+		conn, peer, err := c.dialPeer(ctx, n.ID, bus.Control)
+		if err != nil {
+			return nil, fmt.Errorf("node %s does not say whether its build can switch strategies: %w", n.ID, err)
+		}
+		_ = conn.Close()
+		if peer.Version < bus.SwitchVersion {
+			return nil, fmt.Errorf("the build of node %s cannot switch strategies: upgrade it first", n.ID)
+		}
+	}
+	return all, nil
+}
+
+// Strategy implements resp.Operator.
+func (o operator) Strategy(ctx context.Context) (string, error) {
+	c, err := o.cluster()
+	if err != nil {
+		return "", err
+	}
+	return c.switcher.text(ctx)
+}
+
+// text describes the strategy in force and what is left of a switch to it.
+func (sw *switcher) text(ctx context.Context) (string, error) {
+	c := sw.c
+	st := c.table.State()
+	of := st.Cluster()
+	var b strings.Builder
+	line := func(name string, value any) { fmt.Fprintf(&b, "%s:%v\r\n", name, value) }
+	line("strategy", of.Strategy.Name)
+	for _, setting := range strategy.Settings(of.Strategy.Name) {
+		line(strings.ReplaceAll(setting, "-", "_"), strategyOf(&of).Setting(setting))
+	}
+	line("hash", of.Strategy.Hash)
+	line("founding_strategy", of.FoundedWith().Name)
+	line("switching", of.Unfinished)
+	line("ranges", st.Len())
+	if !of.Unfinished {
+		return b.String(), nil
+	}
+	members := st.MembersOf()
+	desired, err := c.strategy.Desired(inputOf(st, members))
+	if err != nil {
+		return "", err
+	}
+	p := c.compare(ctx, st, desired, members)
+	sum := p.Total()
+	line("desired_ranges", desired.Len())
+	line("ranges_left", sum.Ranges)
+	line("keys_left", sum.Keys)
+	line("bytes_left", sum.Bytes)
+	line("seconds_left", int64(math.Ceil(p.Seconds())))
+	line("handoffs", p.Running)
+	line("paused", p.Paused)
+	return b.String(), nil
+}
