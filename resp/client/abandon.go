@@ -23,11 +23,11 @@ func (l *link) abandon(before uint64) {
 	var queued callQueue
 	l.mu.Lock()
 	switch l.state {
-	case wireUp:
+	case muxUp:
 		if l.incarnation < before {
 			_ = l.conn.Close() // the calls end with it
 		}
-	case wireConnecting:
+	case muxConnecting:
 		queued, l.queue = l.queue, callQueue{}
 	}
 	l.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // commands are what a server says of its commands: which arguments are keys, and what a
@@ -236,7 +238,7 @@ func (s *keySpec) key(l *line) int {
 	if at >= l.args() {
 		return 0
 	}
-	if n, ok := parseNumber(l.arg(at)); !ok || n < 1 {
+	if n, ok := wire.ParseInt(l.arg(at)); !ok || n < 1 {
 		return 0
 	}
 	return at + s.first

@@ -85,3 +85,6 @@ func (e *PeerError) Unwrap() []error {
 	}
 	return []error{ErrNotSent, ErrRefused}
 }
+
+// clip shortens broken input for an error.
+func clip(b []byte) []byte { return b[:min(len(b), 40)] }

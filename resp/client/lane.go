@@ -10,7 +10,7 @@ import (
 // A lane is one of the connections of a Ring to a node, on which commands travel in RESP.
 // The replies come in the order of the commands, so what is sent waits in line.
 type lane struct {
-	wire
+	muxConn
 	cfg     *Config
 	dial    func(ctx context.Context) (net.Conn, *replyReader, error) // with the greeting done
 	ctx     context.Context                                           // done once the lane closes
@@ -39,7 +39,7 @@ func newLane(ctx context.Context, cfg *Config, m *metrics, addr string) *lane {
 		cfg: cfg, ctx: ctx, metrics: m,
 		dial: func(ctx context.Context) (net.Conn, *replyReader, error) { return cfg.open(ctx, addr) },
 	}
-	l.wire = newWire(l)
+	l.muxConn = newMuxConn(l)
 	return l
 }
 
@@ -80,7 +80,7 @@ func (l *lane) run() {
 			case <-l.demand:
 				wanted = false
 			case <-l.ctx.Done():
-				l.fail(wireClosed, ErrClosed)
+				l.fail(muxClosed, ErrClosed)
 				return
 			}
 		}
@@ -92,17 +92,17 @@ func (l *lane) run() {
 			if l.ctx.Err() == nil {
 				// The next op connects anew; nobody else has to.
 				pause, wanted = l.cfg.MinBackoff, true
-				l.lost(wireIdle, err)
+				l.lost(muxIdle, err)
 				continue
 			}
 		}
 		if l.ctx.Err() != nil {
-			l.fail(wireClosed, ErrClosed)
+			l.fail(muxClosed, ErrClosed)
 			return
 		}
-		l.lost(wireDown, err)
+		l.lost(muxDown, err)
 		if !backOff(l.ctx, pause) {
-			l.fail(wireClosed, ErrClosed)
+			l.fail(muxClosed, ErrClosed)
 			return
 		}
 		pause = min(2*pause, l.cfg.MaxBackoff)
@@ -127,8 +127,8 @@ func (l *lane) connect() error {
 }
 
 // lost fails all ops and sets what comes next.
-func (l *lane) lost(next wireState, cause error) {
-	if next == wireDown && l.ctx.Err() == nil {
+func (l *lane) lost(next muxState, cause error) {
+	if next == muxDown && l.ctx.Err() == nil {
 		l.metrics.lost.Inc(1)
 	}
 	l.fail(next, fmt.Errorf("%w: %w", ErrDown, cause))
@@ -136,7 +136,7 @@ func (l *lane) lost(next wireState, cause error) {
 
 // fail ends all ops: those of which the connection took a byte with an unknown outcome.
 // Neither the reader nor a writer runs.
-func (l *lane) fail(next wireState, cause error) {
+func (l *lane) fail(next muxState, cause error) {
 	maybe, not := unknown(cause), notSent(cause)
 	l.mu.Lock()
 	l.state, l.refusal = next, not
@@ -164,7 +164,7 @@ func (l *lane) watch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.progress.Load()
-	if l.state != wireUp || l.inFlight == 0 || now != l.last {
+	if l.state != muxUp || l.inFlight == 0 || now != l.last {
 		l.last, l.silent = now, 0
 		return
 	}

@@ -2,7 +2,7 @@ package client
 
 import "fmt"
 
-// read implements wireEnd.
+// read implements muxEnd.
 func (l *lane) read() error {
 	for {
 		r, err := l.replies.next()

@@ -1,6 +1,6 @@
 package client
 
-// due implements wireEnd.
+// due implements muxEnd.
 func (l *lane) due() bool { return l.queue.first != nil && l.hasRoom(l.queue.first) }
 
 // hasRoom: one op always fits, however large.
@@ -8,7 +8,7 @@ func (l *lane) hasRoom(o *op) bool {
 	return l.inFlight == 0 || l.inFlight+len(o.body) <= l.cfg.MaxInFlight
 }
 
-// write implements wireEnd. A node that takes nothing is noticed by watch.
+// write implements muxEnd. A node that takes nothing is noticed by watch.
 func (l *lane) write() error {
 	for rest := l.out; len(rest) > 0; {
 		n, err := l.conn.Write(rest[:min(len(rest), writeBatch)])
@@ -22,10 +22,10 @@ func (l *lane) write() error {
 	return nil
 }
 
-// encode implements wireEnd. A large op is put in line when it has been copied: a reply
+// encode implements muxEnd. A large op is put in line when it has been copied: a reply
 // can only be taken for it afterwards.
 func (l *lane) encode() (large []byte) {
-	for large == nil && l.due() && len(l.out) < writeBatch && l.state == wireUp {
+	for large == nil && l.due() && len(l.out) < writeBatch && l.state == muxUp {
 		o := l.queue.pop()
 		o.sent = true
 		if o.left() {
@@ -45,7 +45,7 @@ func (l *lane) encode() (large []byte) {
 	return large
 }
 
-// copied implements wireEnd.
+// copied implements muxEnd.
 func (l *lane) copied() {
 	l.line.push(l.large)
 	l.large = nil

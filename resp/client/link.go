@@ -10,7 +10,7 @@ import (
 
 // A link is one of the connections of a Peer.
 type link struct {
-	wire
+	muxConn
 	peer *Peer
 
 	// Under mu.
@@ -34,7 +34,7 @@ type link struct {
 
 func newLink(p *Peer) *link {
 	l := &link{peer: p, earliest: math.MaxInt64}
-	l.wire = newWire(l)
+	l.muxConn = newMuxConn(l)
 	return l
 }
 
@@ -76,7 +76,7 @@ func (l *link) run() {
 			err = l.converse(ctx)
 			if l.answered {
 				pause = l.peer.cfg.MinBackoff
-				l.lost(wireConnecting, err)
+				l.lost(muxConnecting, err)
 				if ctx.Err() == nil {
 					continue
 				}
@@ -86,7 +86,7 @@ func (l *link) run() {
 			l.shut()
 			return
 		}
-		l.lost(wireDown, err)
+		l.lost(muxDown, err)
 		if !l.backOffUnlessAsked(ctx, pause, l.peer.cfg.MinBackoff) {
 			l.shut()
 			return
@@ -110,7 +110,7 @@ func (l *link) connect() error {
 	mine := l.peer.cfg.Clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state == wireDown {
+	if l.state == muxDown {
 		l.peer.cfg.Logger.Info("client: peer is reachable again")
 	}
 	l.answered = false
@@ -124,9 +124,9 @@ func (l *link) connect() error {
 }
 
 // lost fails all calls and sets what comes next.
-func (l *link) lost(next wireState, cause error) {
+func (l *link) lost(next muxState, cause error) {
 	l.mu.Lock()
-	known := l.state == wireDown
+	known := l.state == muxDown
 	l.mu.Unlock()
 	if !known && l.peer.ctx.Err() == nil {
 		l.peer.cfg.Logger.Info("client: no connection to the peer", "err", cause)
@@ -134,12 +134,12 @@ func (l *link) lost(next wireState, cause error) {
 	l.fail(next, fmt.Errorf("%w: %w", ErrDown, cause))
 }
 
-func (l *link) shut() { l.fail(wireClosed, ErrClosed) }
+func (l *link) shut() { l.fail(muxClosed, ErrClosed) }
 
 // fail ends all calls: those of which the connection took a byte with an unknown
 // outcome, unless the peer has said that it read no more. The role of the writer is free
 // or run's.
-func (l *link) fail(next wireState, cause error) {
+func (l *link) fail(next muxState, cause error) {
 	maybe, not := unknown(cause), notSent(cause)
 	if errors.Is(cause, errPeerEnds) {
 		maybe = not

@@ -8,7 +8,7 @@ import (
 // Replies are matched with their calls so many at a time.
 const readBatch = 64
 
-// read implements wireEnd.
+// read implements muxEnd.
 func (l *link) read() error {
 	frames := newFrameReader(l.conn, l.peer.cfg.MaxFrame)
 	var replies [readBatch]replyFrame

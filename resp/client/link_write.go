@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// due implements wireEnd.
+// due implements muxEnd.
 func (l *link) due() bool { return l.queue.first != nil && l.hasRoom(l.queue.first) }
 
 // hasRoom: one call always fits, however large.
@@ -13,7 +13,7 @@ func (l *link) hasRoom(c *Call) bool {
 	return l.inFlight == 0 || l.inFlight+c.size <= l.peer.cfg.MaxInFlight
 }
 
-// write implements wireEnd. The peer has WriteTimeout to take some of it.
+// write implements muxEnd. The peer has WriteTimeout to take some of it.
 func (l *link) write() error {
 	for rest := l.out; len(rest) > 0; {
 		n, err := writeSome(l.conn, rest, l.peer.cfg.WriteTimeout)
@@ -34,11 +34,11 @@ func (l *link) write() error {
 	return nil
 }
 
-// encode implements wireEnd. A large call stays pinned until it is copied.
+// encode implements muxEnd. A large call stays pinned until it is copied.
 func (l *link) encode() (large []byte) {
 	var t int64
 	var mine time.Duration // is read before t: what is between them only makes deadlines earlier
-	for large == nil && l.due() && len(l.out) < writeBatch && l.state == wireUp {
+	for large == nil && l.due() && len(l.out) < writeBatch && l.state == muxUp {
 		c := l.queue.pop()
 		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, count: uint32(c.N), commands: c.Commands}
 		if c.deadline != 0 {
@@ -68,7 +68,7 @@ func (l *link) encode() (large []byte) {
 	return large
 }
 
-// copied implements wireEnd.
+// copied implements muxEnd.
 func (l *link) copied() {
 	l.out = binary.BigEndian.AppendUint64(l.out, uint64(l.largeEnd))
 	l.large.pinned, l.large = false, nil

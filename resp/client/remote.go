@@ -52,6 +52,6 @@ func (r *remote) watch() {
 // closedRemote refuses everything.
 func closedRemote(addr string) *remote {
 	l := new(lane)
-	l.state, l.refusal = wireClosed, notSent(ErrClosed)
+	l.state, l.refusal = muxClosed, notSent(ErrClosed)
 	return &remote{addr: addr, lanes: []*lane{l}, close: func() {}}
 }

@@ -3,14 +3,13 @@ package client
 import (
 	"fmt"
 	"io"
-	"strconv"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 const (
 	// What a reply holds lies in one another so deep at most.
 	maxReplyDepth = 64
-	// maxLine is the length of a line that is no bulk string, in bytes.
-	maxLine = 64 << 10
 	// elementCost is about what an element takes in memory, in bytes.
 	elementCost = 96
 	// What a length announces is made room for in steps, as it arrives.
@@ -51,7 +50,7 @@ func (r *replyReader) fill() error {
 		r.start = 0
 	}
 	if r.end == len(r.buf) {
-		return brokenReply("a line of more than %d bytes", r.end)
+		return brokenReply("a line is longer than %d bytes", r.end)
 	}
 	if r.waiting != nil {
 		r.waiting()
@@ -80,26 +79,20 @@ func brokenReply(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrReply}, args...)...)
 }
 
-// line returns a line without its end; it is valid until more is read.
-func (r *replyReader) line() ([]byte, error) {
-	seen := 0
+// head returns the line that the next value begins with; it is valid until more is read.
+func (r *replyReader) head() (wire.Head, error) {
 	for {
-		b := r.buf[r.start:r.end]
-		for i := seen; i < len(b); i++ {
-			if b[i] != '\n' {
-				continue
-			}
-			if i == 0 || b[i-1] != '\r' {
-				return nil, brokenReply("a line ends without a carriage return")
-			}
-			r.start += i + 1
-			return b[:i-1], nil
+		h, size, err := wire.ParseHead(r.buf[r.start:r.end])
+		if err != nil {
+			return h, brokenReply("%w", err)
 		}
-		if seen = len(b); seen > maxLine {
-			return nil, brokenReply("a line of more than %d bytes", maxLine)
+		if size > 0 {
+			r.start += size
+			return h, nil
 		}
+		mid := r.start < r.end
 		if err := r.fill(); err != nil {
-			return nil, midReply(err, seen > 0)
+			return h, midReply(err, mid)
 		}
 	}
 }
@@ -123,70 +116,36 @@ func (r *replyReader) read(depth int) (Reply, error) {
 	if depth > maxReplyDepth {
 		return Reply{}, brokenReply("more than %d lists in each other", maxReplyDepth)
 	}
-	line, err := r.line()
-	if err != nil {
+	h, err := r.head()
+	switch {
+	case err != nil:
 		return Reply{}, midReply(err, depth > 0)
+	case h.Null:
+		return Reply{kind: Null}, nil
+	case h.HasString():
+		return r.bulk(&h)
+	case h.HasValues():
+		return r.aggregate(&h, depth)
 	}
-	if len(line) == 0 {
-		return Reply{}, brokenReply("an empty line")
-	}
-	kind, rest := line[0], line[1:]
-	switch kind {
-	case '+', '-', ',', '(':
-		if err := r.spend(int64(len(rest))); err != nil {
-			return Reply{}, err
-		}
-		if kind == '+' && string(rest) == "OK" {
+	switch kind := kindOf(&h); kind {
+	case Integer, Boolean:
+		return Reply{kind: kind, n: h.N}, nil
+	case Text:
+		if string(h.Text) == "OK" {
 			return Reply{kind: Text, text: okText}, nil
 		}
-		return Reply{kind: lineKind(kind), text: append([]byte(nil), rest...)}, nil
-	case ':':
-		n, ok := parseNumber(rest)
-		if !ok {
-			return Reply{}, brokenReply("%q is no integer", clip(rest))
+		fallthrough
+	default:
+		if err := r.spend(int64(len(h.Text))); err != nil {
+			return Reply{}, err
 		}
-		return Reply{kind: Integer, n: n}, nil
-	case '_':
-		if len(rest) > 0 {
-			return Reply{}, brokenReply("null is followed by %q", clip(rest))
-		}
-		return Reply{kind: Null}, nil
-	case '#':
-		if len(rest) != 1 || rest[0] != 't' && rest[0] != 'f' {
-			return Reply{}, brokenReply("%q is neither true nor false", clip(rest))
-		}
-		b := Reply{kind: Boolean}
-		if rest[0] == 't' {
-			b.n = 1
-		}
-		return b, nil
-	case '$', '=', '!':
-		return r.bulk(kind, rest)
-	case '*', '~', '>', '%', '|':
-		return r.aggregate(kind, rest, depth)
+		return Reply{kind: kind, text: append([]byte(nil), h.Text...)}, nil
 	}
-	return Reply{}, brokenReply("%q begins no reply", clip(line))
-}
-
-func lineKind(b byte) Kind {
-	switch b {
-	case '-', '!':
-		return Error
-	case ',':
-		return Float
-	}
-	return Text
 }
 
 // bulk reads a string whose length is announced.
-func (r *replyReader) bulk(kind byte, length []byte) (Reply, error) {
-	n, ok := parseNumber(length)
-	switch {
-	case ok && n == -1 && kind == '$':
-		return Reply{kind: Null}, nil
-	case !ok || n < 0:
-		return Reply{}, brokenReply("%q is no length", clip(length))
-	}
+func (r *replyReader) bulk(h *wire.Head) (Reply, error) {
+	kind, verbatim, n := kindOf(h), h.Kind == wire.KindVerbatim, h.N
 	if err := r.spend(n); err != nil {
 		return Reply{}, err
 	}
@@ -194,13 +153,28 @@ func (r *replyReader) bulk(kind byte, length []byte) (Reply, error) {
 	if err != nil {
 		return Reply{}, midReply(err, true)
 	}
-	if kind == '=' {
+	if verbatim {
 		if len(text) < 4 || text[3] != ':' {
 			return Reply{}, brokenReply("a verbatim string without its format")
 		}
 		text = text[4:]
 	}
-	return Reply{kind: lineKind(kind), text: text}, nil
+	return Reply{kind: kind, text: text}, nil
+}
+
+// kindOf returns the kind of a value that no other values follow.
+func kindOf(h *wire.Head) Kind {
+	switch h.Kind {
+	case wire.KindError, wire.KindBulkError:
+		return Error
+	case wire.KindNumber:
+		return Integer
+	case wire.KindBool:
+		return Boolean
+	case wire.KindDouble:
+		return Float
+	}
+	return Text
 }
 
 // exactly reads n bytes and the end of line behind them.
@@ -249,19 +223,15 @@ func (r *replyReader) directly(text []byte, n int) ([]byte, error) {
 	return text[:len(text)+got], err
 }
 
-func (r *replyReader) aggregate(kind byte, count []byte, depth int) (Reply, error) {
-	n, ok := parseNumber(count)
-	switch {
-	case ok && n == -1 && kind == '*':
-		return Reply{kind: Null}, nil
-	case !ok || n < 0 || n > r.left/elementCost:
-		return Reply{}, brokenReply("a list of %q elements", clip(count))
+func (r *replyReader) aggregate(h *wire.Head, depth int) (Reply, error) {
+	if h.N > r.left/elementCost {
+		return Reply{}, brokenReply("a list of %d elements", h.N)
 	}
-	list := Reply{kind: List, push: kind == '>'}
-	if kind == '%' || kind == '|' {
+	list := Reply{kind: List, push: h.Kind == wire.KindPush}
+	if h.IsMap() {
 		list.kind = Map
-		n *= 2
 	}
+	n, isAttribute := h.Values(), h.Kind == wire.KindAttribute
 	if err := r.spend(n * elementCost); err != nil {
 		return Reply{}, err
 	}
@@ -275,34 +245,8 @@ func (r *replyReader) aggregate(kind byte, count []byte, depth int) (Reply, erro
 		}
 		list.elems = append(list.elems, e)
 	}
-	if kind == '|' { // attributes stand before what they belong to
+	if isAttribute { // it stands before what it belongs to
 		return r.read(depth + 1)
 	}
 	return list, nil
 }
-
-// parseNumber reads a decimal of up to 18 digits quickly, and others as they are.
-func parseNumber(b []byte) (int64, bool) {
-	digits := b
-	if len(b) > 0 && b[0] == '-' {
-		digits = b[1:]
-	}
-	if len(digits) == 0 || len(digits) > 18 {
-		n, err := strconv.ParseInt(string(b), 10, 64)
-		return n, err == nil
-	}
-	var n int64
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(d-'0')
-	}
-	if len(digits) < len(b) {
-		n = -n
-	}
-	return n, true
-}
-
-// clip shortens what is shown of something broken.
-func clip(b []byte) []byte { return b[:min(len(b), 40)] }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // shown is a reply in one line.
@@ -81,7 +83,7 @@ func TestBrokenReplies(t *testing.T) {
 	deep := strings.Repeat("*1\r\n", 1000)
 	for _, raw := range []string{
 		"\r\n", "OK\r\n", "+OK\n", "$-2\r\n", "$x\r\n", "$3\r\nabcd\r\n", "*-2\r\n", "*9999999999\r\n", "%4000000000000000000\r\n",
-		":1x\r\n", ":\r\n", "#y\r\n", "_x\r\n", "=2\r\nab\r\n", "$?\r\n", "*?\r\n", deep, "+" + strings.Repeat("x", maxLine+1) + "\r\n",
+		":1x\r\n", ":\r\n", "#y\r\n", "_x\r\n", "=2\r\nab\r\n", "$?\r\n", "*?\r\n", deep, "+" + strings.Repeat("x", wire.MaxLine+1) + "\r\n",
 		"$2000000\r\n", "*20000\r\n",
 	} {
 		if got, err := newReplyReader(strings.NewReader(raw), 1<<20).next(); !errors.Is(err, ErrReply) {

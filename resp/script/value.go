@@ -1,13 +1,13 @@
 package script
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/script/lua"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 var errReply = errors.New("malformed reply")
@@ -15,94 +15,105 @@ var errReply = errors.New("malformed reply")
 // value pushes the value that a reply becomes, and returns what is behind the reply. After an
 // error, anything may be on the stack.
 func value(t *lua.Thread, b []byte, depth int) (rest []byte, err error) {
-	i := bytes.IndexByte(b, '\n')
-	if i < 2 || depth > maxNested {
+	h, size, err := wire.ParseValue(b)
+	if err != nil || size == 0 || depth > maxNested {
 		return nil, errReply
 	}
-	line, rest := b[1:i-1], b[i+1:]
-	n := 0
-	switch b[0] {
-	case '$', '=', '*', '%', '~', '>':
-		if n, err = atoi(line); err != nil {
-			return nil, errReply
-		}
-		if n < 0 {
-			t.Push(lua.False)
-			return rest, nil
-		}
-	}
-	switch b[0] {
-	case '+':
-		single(t, "ok", string(line))
-	case '-':
-		single(t, "err", string(line))
-	case ':':
-		i, err := atoi(line)
-		if err != nil {
-			return nil, errReply
-		}
-		t.Push(lua.Number(float64(i)))
-	case ',':
-		pushField(t, "double", func() { t.Push(lua.Number(double(string(line)))) })
-	case '#':
-		t.Push(lua.Bool(string(line) == "t"))
-	case '_':
-		t.Push(lua.Nil)
-	case '(':
-		single(t, "big_number", string(line))
-	case '$', '=':
-		if n+2 > len(rest) {
-			return nil, errReply
-		}
-		text := rest[:n]
-		if rest = rest[n+2:]; b[0] == '=' && n >= 4 {
-			pushField(t, "verbatim_string", func() {
-				table := t.NewTable(0, 2)
-				t.Push(table.Value())
-				t.SetField(table, "format", t.String(string(text[:3])))
-				t.SetField(table, "string", t.String(string(text[4:])))
-			})
+	rest = b[size:]
+	if h.Null {
+		if h.Kind == wire.KindNull {
+			t.Push(lua.Nil)
 		} else {
-			t.PushBytes(text)
+			t.Push(lua.False)
 		}
-	case '*', '>':
-		table := t.NewTable(min(n, len(rest)/3), 0)
-		t.Push(table.Value())
-		for i := range n {
-			if rest, err = value(t, rest, depth+1); err != nil {
-				return nil, err
-			}
-			t.SetInt(table, i+1, t.Top(1))
-			t.Pop()
+		return rest, nil
+	}
+	switch h.Kind {
+	case wire.KindStatus:
+		single(t, "ok", string(h.Text))
+	case wire.KindError, wire.KindBulkError:
+		single(t, "err", string(h.Text))
+	case wire.KindNumber:
+		t.Push(lua.Number(float64(h.N)))
+	case wire.KindDouble:
+		pushField(t, "double", func() { t.Push(lua.Number(double(string(h.Text)))) })
+	case wire.KindBool:
+		t.Push(lua.Bool(h.N == 1))
+	case wire.KindBigNumber:
+		single(t, "big_number", string(h.Text))
+	case wire.KindString:
+		t.PushBytes(h.Text)
+	case wire.KindVerbatim:
+		if len(h.Text) < 4 {
+			return nil, errReply
 		}
-	case '%', '~':
-		name := "map"
-		if b[0] == '~' {
-			name = "set"
-		}
-		pushField(t, name, func() {
-			table := t.NewTable(0, 0)
+		pushField(t, "verbatim_string", func() {
+			table := t.NewTable(0, 2)
 			t.Push(table.Value())
-			for i := 0; i < n && err == nil; i++ {
-				if rest, err = value(t, rest, depth+1); err != nil {
-					return
-				}
-				if b[0] == '~' {
-					t.Push(lua.True)
-				} else if rest, err = value(t, rest, depth+1); err != nil {
-					return
-				}
-				if key := t.Top(2); !key.IsNil() {
-					t.Set(table, key, t.Top(1))
-				}
-				t.Pop()
-				t.Pop()
-			}
+			t.SetField(table, "format", t.String(string(h.Text[:3])))
+			t.SetField(table, "string", t.String(string(h.Text[4:])))
 		})
+	case wire.KindMap:
+		pushField(t, "map", func() { rest, err = pairs(t, rest, h.N, depth) })
+	case wire.KindSet:
+		pushField(t, "set", func() { rest, err = members(t, rest, h.N, depth) })
 	default:
-		return nil, errReply
+		return elements(t, rest, h.N, depth)
 	}
 	return rest, err
+}
+
+// elements pushes a table of the values that follow.
+func elements(t *lua.Thread, b []byte, n int64, depth int) (rest []byte, err error) {
+	table := t.NewTable(int(min(n, int64(len(b)/3))), 0)
+	t.Push(table.Value())
+	for i := range int(n) {
+		if b, err = value(t, b, depth+1); err != nil {
+			return nil, err
+		}
+		t.SetInt(table, i+1, t.Top(1))
+		t.Pop()
+	}
+	return b, nil
+}
+
+// pairs pushes a table of the pairs that follow.
+func pairs(t *lua.Thread, b []byte, n int64, depth int) (rest []byte, err error) {
+	table := t.NewTable(0, 0)
+	t.Push(table.Value())
+	for range n {
+		if b, err = value(t, b, depth+1); err != nil {
+			return nil, err
+		}
+		if b, err = value(t, b, depth+1); err != nil {
+			return nil, err
+		}
+		setPair(t, table)
+	}
+	return b, nil
+}
+
+// members pushes a table that has the values that follow as keys.
+func members(t *lua.Thread, b []byte, n int64, depth int) (rest []byte, err error) {
+	table := t.NewTable(0, 0)
+	t.Push(table.Value())
+	for range n {
+		if b, err = value(t, b, depth+1); err != nil {
+			return nil, err
+		}
+		t.Push(lua.True)
+		setPair(t, table)
+	}
+	return b, nil
+}
+
+// setPair takes a key and a value from the stack into a table, unless the key is nil.
+func setPair(t *lua.Thread, table *lua.Table) {
+	if key := t.Top(2); !key.IsNil() {
+		t.Set(table, key, t.Top(1))
+	}
+	t.Pop()
+	t.Pop()
 }
 
 // pushField pushes a table with one field, whose value is what push pushes.
@@ -113,8 +124,6 @@ func pushField(t *lua.Thread, name string, push func()) {
 	t.SetField(table, name, t.Top(1))
 	t.Pop()
 }
-
-func atoi(b []byte) (int, error) { return strconv.Atoi(string(b)) }
 
 // double reads a number as RESP3 writes it.
 func double(line string) float64 {

@@ -1,7 +1,7 @@
 package status
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A Source is a node that reports are fetched from.
@@ -57,9 +58,9 @@ func (s *Source) fetch(ctx context.Context) ([]byte, error) {
 	defer stop()
 	var requests []byte
 	if s.Password != "" {
-		requests = appendRequest(requests, "AUTH", s.Password)
+		requests = wire.AppendRequest(requests, "AUTH", s.Password)
 	}
-	requests = appendRequest(requests, "RING", "STATUS", "JSON")
+	requests = wire.AppendRequest(requests, "RING", "STATUS", "JSON")
 	text, err := s.talk(conn, requests)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: no answer in time", ErrUnreachable)
@@ -83,19 +84,12 @@ func plain(err error) error {
 	return err
 }
 
-func appendRequest(b []byte, words ...string) []byte {
-	b = fmt.Appendf(b, "*%d\r\n", len(words))
-	for _, word := range words {
-		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(word), word)
-	}
-	return b
-}
-
 func (s *Source) talk(conn net.Conn, requests []byte) ([]byte, error) {
 	if _, err := conn.Write(requests); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	r := bufio.NewReader(conn)
+	// The limit is for both replies.
+	r := wire.NewReplyReader(io.LimitReader(conn, maxReport))
 	if s.Password != "" {
 		// A node without a password refuses to be given one, and tells all the same.
 		if _, err := readReply(r); err != nil && !strings.Contains(err.Error(), "without any password configured") {
@@ -119,6 +113,10 @@ func (s *Source) explain(err error) error {
 		return nil
 	case errors.Is(err, ErrAnswer):
 		return err
+	case errors.Is(err, wire.ErrReply) && s.TLS == nil:
+		return fmt.Errorf("%w: this is not an answer of a Redis server (does it speak TLS?): %w", ErrAnswer, err)
+	case errors.Is(err, wire.ErrReply):
+		return fmt.Errorf("%w: this is not an answer of a Redis server: %w", ErrAnswer, err)
 	case !errors.As(err, &r) && s.TLS == nil:
 		return fmt.Errorf("%w: %w (does it speak TLS?)", ErrUnreachable, err)
 	case !errors.As(err, &r):
@@ -134,30 +132,15 @@ func (s *Source) explain(err error) error {
 }
 
 // readReply reads a simple string, an error or a bulk string.
-func readReply(r *bufio.Reader) ([]byte, error) {
-	line, err := r.ReadSlice('\n')
-	if err != nil {
+func readReply(r *wire.ReplyReader) ([]byte, error) {
+	reply, err := r.Read()
+	switch {
+	case err != nil:
 		return nil, err
+	case reply.Kind == wire.KindError:
+		return nil, refusal(printable(string(reply.Text)))
+	case reply.Text == nil:
+		return nil, fmt.Errorf("%w: the reply is not a text", ErrAnswer)
 	}
-	kind, rest := line[0], strings.TrimSuffix(string(line[1:]), "\r\n")
-	switch kind {
-	case '+':
-		return []byte(rest), nil
-	case '-':
-		return nil, refusal(printable(rest))
-	case '$':
-		n, err := strconv.Atoi(rest)
-		if err != nil || n < 0 || n > maxReport {
-			break
-		}
-		text, err := io.ReadAll(io.LimitReader(r, int64(n)+2))
-		if err == nil && len(text) < n+2 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
-		return text[:n], nil
-	}
-	return nil, fmt.Errorf("%w: %.20q is not an answer of a Redis server", ErrAnswer, line)
+	return bytes.Clone(reply.Text), nil
 }

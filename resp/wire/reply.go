@@ -13,8 +13,6 @@ const (
 	// maxReply is the longest reply, in bytes, that is read: the longest string of Redis,
 	// and what stands around it. Memory is only taken for what has come.
 	maxReply = 513 << 20
-	// maxLine is the longest line.
-	maxLine = 64 << 10
 	// maxDepth is how deep replies may be nested.
 	maxDepth = 16
 )
@@ -90,35 +88,60 @@ func (r *ReplyReader) Read() (*Reply, error) {
 // Buffered returns the number of bytes that have been received and not been parsed.
 func (r *ReplyReader) Buffered() int { return r.w - r.r }
 
-// errShort says that a reply is not all there.
-var errShort = errors.New("short")
+var (
+	// errShort says that a reply is not all there.
+	errShort     = errors.New("short")
+	errStringEnd = fmt.Errorf("%w: a string does not end where it should", ErrReply)
+)
 
 // Next returns the next reply if it has been received as a whole, else nil. It skips pushes and
 // attributes. After an error the reader must not be used.
 func (r *ReplyReader) Next() (*Reply, error) {
 	for {
-		if r.w-r.r < max(r.need, 1) {
-			return nil, nil
-		}
-		r.need = 0
-		r.out = Reply{Values: r.out.Values[:0]}
-		end, err := r.parse(r.r, 0)
-		if err == errShort {
-			if r.w-r.r > maxReply {
-				return nil, fmt.Errorf("%w: more than %d bytes", ErrReply, maxReply)
-			}
-			return nil, nil
-		}
-		if err != nil {
+		raw, err := r.next()
+		if raw == nil || err != nil {
 			return nil, err
 		}
-		kind := r.buf[r.r]
-		r.out.Size = end - r.r
-		r.r = end
-		if kind != '>' && kind != '|' {
+		if raw[0] != '>' && raw[0] != '|' {
 			return &r.out, nil
 		}
 	}
+}
+
+// ReadRaw returns the bytes of the next reply, push or attribute, and waits for it. The bytes are
+// valid until the next one is read. [ParseValue] takes them apart.
+func (r *ReplyReader) ReadRaw() ([]byte, error) {
+	for {
+		if raw, err := r.next(); raw != nil || err != nil {
+			return raw, err
+		}
+		if err := r.Fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// next parses what comes next and returns its bytes, nil if they have not been received as a whole.
+func (r *ReplyReader) next() ([]byte, error) {
+	if r.w-r.r < max(r.need, 1) {
+		return nil, nil
+	}
+	r.need = 0
+	r.out = Reply{Values: r.out.Values[:0]}
+	end, err := r.parse(r.r, 0)
+	if err == errShort {
+		if r.w-r.r > maxReply {
+			return nil, fmt.Errorf("%w: more than %d bytes", ErrReply, maxReply)
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw := r.buf[r.r:end:end]
+	r.out.Size = len(raw)
+	r.r = end
+	return raw, nil
 }
 
 // Fill reads once from the source.
@@ -148,65 +171,50 @@ func (r *ReplyReader) Fill() error {
 	return err
 }
 
-// parse reads the reply at a position of the buffer and returns its end. At depth 0 it sets the
+// parse reads the value at a position of the buffer and returns its end. At depth 0 it sets the
 // reply, at depth 1 its elements.
 func (r *ReplyReader) parse(at, depth int) (int, error) {
-	line, end, err := r.line(at)
-	if err != nil {
+	h, size, err := ParseHead(r.buf[at:r.w])
+	switch {
+	case err != nil:
 		return 0, err
+	case size == 0:
+		return 0, errShort
+	case h.HasString():
+		return r.bulk(&h, at+size, depth)
+	case h.HasValues():
+		return r.several(&h, at+size, depth)
 	}
-	kind, rest := line[0], line[1:]
-	switch kind {
-	case '+', '-', ',', '(', '#', '_':
-		r.scalar(kind, rest, depth)
-		return end, nil
-	case ':':
-		n, ok := ParseInt(rest)
-		if !ok {
-			return 0, fmt.Errorf("%w: number %.40q", ErrReply, rest)
-		}
-		switch {
-		case depth == 0:
-			r.out.Kind, r.out.Int = ':', n
-		case r.Flat:
-			r.out.Values = append(r.out.Values, rest)
-		case depth == 1:
-			r.out.Values = append(r.out.Values, nil)
-		}
-		return end, nil
-	case '$', '=', '!':
-		return r.bulk(kind, rest, end, depth)
-	case '*', '~', '>', '%', '|':
-		return r.several(kind, rest, end, depth)
-	}
-	return 0, fmt.Errorf("%w: it begins with %.40q", ErrReply, line)
+	r.scalar(&h, depth)
+	return at + size, nil
 }
 
-func (r *ReplyReader) scalar(kind byte, text []byte, depth int) {
+func (r *ReplyReader) scalar(h *Head, depth int) {
 	switch {
 	case depth > 0:
-		r.element(kind, text, depth)
-	case kind == '_':
+		r.element(h, depth)
+	case h.Null:
 		r.out.Kind = '$'
-	case kind == '#':
-		r.out.Kind = ':'
-		if string(text) == "t" {
-			r.out.Int = 1
-		}
-	case kind == '-':
-		r.out.Kind, r.out.Text = '-', text
+	case h.Kind == ':' || h.Kind == '#':
+		r.out.Kind, r.out.Int = ':', h.N
+	case h.IsError():
+		r.out.Kind, r.out.Text = '-', h.Text
 	default:
-		r.out.Kind, r.out.Text = '+', text
+		r.out.Kind, r.out.Text = '+', h.Text
 	}
 }
 
 // element adds a scalar to the values of an aggregate.
-func (r *ReplyReader) element(kind byte, text []byte, depth int) {
+func (r *ReplyReader) element(h *Head, depth int) {
 	if depth > 1 && !r.Flat {
 		return
 	}
-	if kind == '_' || kind == '-' {
-		if kind == '-' && r.Flat && r.out.Failed == nil {
+	text := h.Text
+	switch {
+	case h.Null || h.Kind == ':' && !r.Flat:
+		text = nil
+	case h.Kind == '-':
+		if r.Flat && r.out.Failed == nil {
 			r.out.Failed = text
 		}
 		text = nil
@@ -214,55 +222,44 @@ func (r *ReplyReader) element(kind byte, text []byte, depth int) {
 	r.out.Values = append(r.out.Values, text)
 }
 
-func (r *ReplyReader) bulk(kind byte, length []byte, at, depth int) (int, error) {
-	n, ok := ParseInt(length)
-	if !ok || n < -1 || n > maxReply {
-		return 0, fmt.Errorf("%w: length %.40q of a string", ErrReply, length)
+func (r *ReplyReader) bulk(h *Head, at, depth int) (int, error) {
+	if h.N > maxReply {
+		return 0, fmt.Errorf("%w: a string of %d bytes", ErrReply, h.N)
 	}
-	if n == -1 {
-		r.scalar('_', nil, depth)
-		return at, nil
-	}
-	end := at + int(n) + 2
+	end := at + int(h.N) + 2
 	if end > r.w {
 		r.need = end - r.r
 		return 0, errShort
 	}
 	if r.buf[end-2] != '\r' || r.buf[end-1] != '\n' {
-		return 0, fmt.Errorf("%w: a string does not end where it should", ErrReply)
+		return 0, errStringEnd
 	}
-	text := r.buf[at : end-2 : end-2]
-	if depth > 0 {
-		r.element('$', text, depth)
-		return end, nil
-	}
-	r.out.Kind, r.out.Text = '$', text
-	if kind == '!' {
-		r.out.Kind = '-'
+	h.Text = r.buf[at : end-2 : end-2]
+	switch {
+	case depth > 0:
+		h.Kind = '$'
+		r.element(h, depth)
+	case h.IsError():
+		r.out.Kind, r.out.Text = '-', h.Text
+	default:
+		r.out.Kind, r.out.Text = '$', h.Text
 	}
 	return end, nil
 }
 
-func (r *ReplyReader) several(kind byte, length []byte, at, depth int) (int, error) {
-	n, ok := ParseInt(length)
-	if !ok || n < -1 || n > maxReply {
-		return 0, fmt.Errorf("%w: %.40q elements", ErrReply, length)
+func (r *ReplyReader) several(h *Head, at, depth int) (int, error) {
+	if h.N > maxReply {
+		return 0, fmt.Errorf("%w: %d elements", ErrReply, h.N)
 	}
 	if depth == maxDepth {
 		return 0, fmt.Errorf("%w: it is nested deeper than %d", ErrReply, maxDepth)
-	}
-	if n == -1 {
-		r.scalar('_', nil, depth)
-		return at, nil
 	}
 	if depth == 0 {
 		r.out.Kind = '*'
 	} else if depth == 1 && !r.Flat {
 		r.out.Values = append(r.out.Values, nil)
 	}
-	if kind == '%' || kind == '|' {
-		n *= 2
-	}
+	n := h.Values()
 	// An element has three bytes or more. So an announced length is not parsed again and again
 	// before its elements have arrived.
 	if least := at + 3*int(min(n, maxReply)); least > r.w {
@@ -280,21 +277,3 @@ func (r *ReplyReader) several(kind byte, length []byte, at, depth int) (int, err
 	}
 	return at, nil
 }
-
-// line returns the line at a position without its end, and the position of the next one.
-func (r *ReplyReader) line(at int) ([]byte, int, error) {
-	i := bytes.IndexByte(r.buf[at:r.w], '\n')
-	switch {
-	case i < 0 && r.w-at > maxLine:
-		return nil, 0, fmt.Errorf("%w: a line is longer than %d bytes", ErrReply, maxLine)
-	case i < 0 && r.w > at && !known(r.buf[at]):
-		return nil, 0, fmt.Errorf("%w: it begins with %.40q", ErrReply, r.buf[at:r.w])
-	case i < 0:
-		return nil, 0, errShort
-	case i < 2 || r.buf[at+i-1] != '\r':
-		return nil, 0, fmt.Errorf("%w: line %.40q", ErrReply, r.buf[at:at+i])
-	}
-	return r.buf[at : at+i-1 : at+i-1], at + i + 1, nil
-}
-
-func known(kind byte) bool { return bytes.IndexByte([]byte("+-:$*_#,(=!~%>|"), kind) >= 0 }

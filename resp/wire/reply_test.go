@@ -141,7 +141,7 @@ func TestGarbageEndsAConnectionAtOnce(t *testing.T) {
 	for _, garbage := range []string{
 		"HTTP/1.1 400 Bad Request\r\n", "x", "\r\n", "\n", "+OK\n", "$x\r\n", "$-2\r\n", "$99999999999999999999\r\n", ":1x\r\n", ":\r\n",
 		"$1\r\nabc", "*-2\r\n", "*1\r\n?\r\n", "*99999999999\r\n", "$600000000\r\n", strings.Repeat("*1\r\n", 20),
-		"*200000000\r\n", "+" + strings.Repeat("a", maxLine+readBuffer),
+		"*200000000\r\n", "+" + strings.Repeat("a", MaxLine+readBuffer),
 	} {
 		if got, err := readAll(strings.NewReader(garbage)); !errors.Is(err, ErrReply) || len(got) > 0 {
 			t.Errorf("%.40q: %q, %v", garbage, got, err)

@@ -1,6 +1,10 @@
 package wire
 
-import "testing"
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
 
 func TestRepliesInMemory(t *testing.T) {
 	const nested = "*3\r\n*2\r\n:1\r\n$2\r\nab\r\n%1\r\n+k\r\n_\r\n$-1\r\n"
@@ -40,5 +44,37 @@ func TestRepliesInMemory(t *testing.T) {
 			t.Errorf("%q has %d elements", text, n)
 		}
 		_, _ = ArrayBody([]byte(text))
+	}
+}
+
+// Each value is parsed only once all of it is there, and not beyond its end.
+func TestValuesAreParsedOnceComplete(t *testing.T) {
+	for raw, want := range map[string]string{
+		"+OK\r\n": "+ OK 0", "-ERR no\r\n": "- ERR no 0", ":-42\r\n": ": -42 -42", ",1.5\r\n": ", 1.5 0", "(12\r\n": "( 12 0",
+		"#t\r\n": "# t 1", "#f\r\n": "# f 0", "_\r\n": "_ null", "$-1\r\n": "$ null", "*-1\r\n": "* null",
+		"$4\r\na\r\nb\r\n": "$ a\r\nb 4", "$0\r\n\r\n": "$  0", "!5\r\nERR a\r\n": "! ERR a 5", "=5\r\ntxt:a\r\n": "= txt:a 5",
+		"*2\r\n": "* 2 2 +2", "%2\r\n": "% 2 2 +4", "~0\r\n": "~ 0 0", ">3\r\n": "> 3 3 +3", "|1\r\n": "| 1 1 +2",
+	} {
+		for n := range raw {
+			if h, size, err := ParseValue([]byte(raw[:n])); size != 0 || err != nil {
+				t.Errorf("%q: %v %d %v", raw[:n], h, size, err)
+			}
+		}
+		h, size, err := ParseValue([]byte(raw + "+more\r\n"))
+		got := fmt.Sprintf("%c null", h.Kind)
+		if !h.Null {
+			got = fmt.Sprintf("%c %s %d", h.Kind, h.Text, h.N)
+		}
+		if n := h.Values(); n > 0 {
+			got += fmt.Sprintf(" +%d", n)
+		}
+		if got != want || size != len(raw) || err != nil {
+			t.Errorf("%q: %q, %d, %v; want %q", raw, got, size, err, want)
+		}
+	}
+	for _, raw := range []string{"\r\n", "OK\r\n", "+OK\n", "$-2\r\n", "=-1\r\n", "%-1\r\n", "$3\r\nabcd\r\n", "#y\r\n", "_x\r\n", ":\r\n", ":01\r\n", "x"} {
+		if h, size, err := ParseValue([]byte(raw)); !errors.Is(err, ErrReply) {
+			t.Errorf("%q: %v %d %v", raw, h, size, err)
+		}
 	}
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/ringside-kv/ringside/internal/socket"
 )
 
-// A wire is what the links of a Peer and the lanes of a Ring have in common: one
+// A muxConn is what the links of a Peer and the lanes of a Ring have in common: one
 // connection, and the next one when it breaks, that many callers write to.
 //
 // Who holds the role of the writer (writing is true, and it is you) owns out and
 // written and may write to the connection; everything else is under mu. A sender
 // that finds the role free takes it and writes what others queue meanwhile. It
 // hands it to run, through kick, when the connection takes no more, when it has
-// written for others long enough, or when the wire is no longer up.
-type wire struct {
-	end    wireEnd
+// written for others long enough, or when the connection is no longer up.
+type muxConn struct {
+	end    muxEnd
 	demand chan struct{} // capacity 1: there is a first request
-	asked  chan struct{} // capacity 1: a request has failed since the wire is down
+	asked  chan struct{} // capacity 1: a request has failed since the connection is down
 	kick   chan struct{} // capacity 1: the role of the writer goes to run
 
 	mu       sync.Mutex
-	state    wireState
+	state    muxState
 	refusal  error  // what requests get while down or closed; matches ErrNotSent
 	inFlight int    // bytes written and not answered
 	encoded  uint64 // bytes on this connection
@@ -40,9 +40,9 @@ type wire struct {
 	written uint64 // bytes that the connection took
 }
 
-// A wireEnd is what a link and a lane do each in its own way: they queue requests of
+// A muxEnd is what a link and a lane do each in its own way: they queue requests of
 // their own kind, and await replies to them.
-type wireEnd interface {
+type muxEnd interface {
 	// due tells whether the first request in the queue, if there is one, may be written
 	// now. The caller holds mu.
 	due() bool
@@ -57,49 +57,49 @@ type wireEnd interface {
 	read() error
 }
 
-type wireState int
+type muxState int
 
 const (
-	wireIdle       wireState = iota // not wanted so far
-	wireConnecting                  // requests wait for the outcome
-	wireUp
-	wireDown // requests fail at once; run tries to connect
-	wireClosed
+	muxIdle       muxState = iota // not wanted so far
+	muxConnecting                 // requests wait for the outcome
+	muxUp
+	muxDown // requests fail at once; run tries to connect
+	muxClosed
 )
 
-func newWire(end wireEnd) wire {
-	return wire{end: end, demand: make(chan struct{}, 1), asked: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
+func newMuxConn(end muxEnd) muxConn {
+	return muxConn{end: end, demand: make(chan struct{}, 1), asked: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
 }
 
 // admit says why a request cannot go now, or has somebody connect for it. The caller
 // holds mu, and queues it.
-func (w *wire) admit() error {
+func (w *muxConn) admit() error {
 	switch w.state {
-	case wireDown:
+	case muxDown:
 		select {
 		case w.asked <- struct{}{}:
 		default:
 		}
 		return w.refusal
-	case wireClosed:
+	case muxClosed:
 		return w.refusal
-	case wireIdle:
-		w.state = wireConnecting
+	case muxIdle:
+		w.state = muxConnecting
 		w.demand <- struct{}{}
 	}
 	return nil
 }
 
 // up begins with a connection. The caller holds mu.
-func (w *wire) up(conn net.Conn) {
+func (w *muxConn) up(conn net.Conn) {
 	w.conn, w.direct = socket.Of(conn)
 	w.out, w.encoded, w.written = w.out[:0], 0, 0
-	w.state = wireUp
+	w.state = muxUp
 }
 
 // converse sends and receives until the connection ends, or ctx does, and says why.
 // Afterwards nobody reads or writes.
-func (w *wire) converse(ctx context.Context) error {
+func (w *muxConn) converse(ctx context.Context) error {
 	conn := w.conn
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	ended := make(chan error, 1)
@@ -142,9 +142,9 @@ func (w *wire) converse(ctx context.Context) error {
 
 // recallWriter ends the time of a sender that writes, unless run itself holds the
 // role.
-func (w *wire) recallWriter(mine bool) {
+func (w *muxConn) recallWriter(mine bool) {
 	w.mu.Lock()
-	w.state = wireConnecting // nobody claims the role now
+	w.state = muxConnecting // nobody claims the role now
 	elsewhere := w.writing && !mine
 	w.mu.Unlock()
 	if elsewhere {
@@ -167,9 +167,9 @@ func backOff(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// backOffUnlessAsked is backOff for a wire that is down, but takes no longer than least as
+// backOffUnlessAsked is backOff for a connection that is down, but takes no longer than least as
 // long as requests come: whoever sends them waits for the node to be back.
-func (w *wire) backOffUnlessAsked(ctx context.Context, pause, least time.Duration) bool {
+func (w *muxConn) backOffUnlessAsked(ctx context.Context, pause, least time.Duration) bool {
 	select {
 	case <-w.asked: // before the attempt that has failed
 	default:

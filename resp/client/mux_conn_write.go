@@ -27,8 +27,8 @@ func writeSome(conn net.Conn, b []byte, timeout time.Duration) (int, error) {
 
 // claim takes the role of the writer if it is free and there is something to write.
 // The caller holds mu, and goes on to write or hands the role to run.
-func (w *wire) claim() bool {
-	if w.state != wireUp || w.writing || !w.end.due() {
+func (w *muxConn) claim() bool {
+	if w.state != muxUp || w.writing || !w.end.due() {
 		return false
 	}
 	w.writing = true
@@ -36,7 +36,7 @@ func (w *wire) claim() bool {
 }
 
 // lead writes what is queued without ever waiting for the connection.
-func (w *wire) lead() {
+func (w *muxConn) lead() {
 	if w.direct == nil {
 		w.kick <- struct{}{}
 		return
@@ -58,7 +58,7 @@ func (w *wire) lead() {
 
 // drain is run's turn as the writer. It ends with an error while it holds the role,
 // or with nil after it has given it up.
-func (w *wire) drain() error {
+func (w *muxConn) drain() error {
 	if w.direct == nil {
 		runtime.Gosched() // as in lead
 	}
@@ -73,7 +73,7 @@ func (w *wire) drain() error {
 
 // refill moves queued requests to out. If there is nothing to write, or nowhere to, it
 // gives up the role and returns false.
-func (w *wire) refill() bool {
+func (w *muxConn) refill() bool {
 	if cap(w.out) > keptBuffer {
 		w.out = nil
 	}
@@ -88,7 +88,7 @@ func (w *wire) refill() bool {
 	switch {
 	case len(w.out) > 0:
 		return true
-	case w.state == wireUp:
+	case w.state == muxUp:
 		w.writing = false
 	default:
 		w.kick <- struct{}{} // run waits for the role
