@@ -37,8 +37,6 @@ var tooLarge = map[string]struct {
 	"resp: methods of call":              {70, "likewise"},
 	"resp: methods of conn":              {170, "likewise"},
 	"resp/script/lua: methods of Thread": {95, "a method for each operation of the machine"},
-	"resp/script/lua/compile.go: lines":  {775, "a case for each kind of expression and statement"},
-	"resp/script/lua/parse.go: lines":    {680, "the grammar of Lua in its order"},
 	"store: methods of Unit":             {90, "what commands do with keys, strings and elements"},
 }
 

@@ -82,32 +82,6 @@ type capture struct {
 	index int
 }
 
-// An operandName is what an instruction's operand is called in errors.
-type operandName struct {
-	pc      int32
-	operand byte // 'b' or 'c'
-	kind    string
-	name    string
-}
-
-// nameOf returns the kind and name of an operand, or two empty texts.
-func (p *Proto) nameOf(pc int, operand byte) (kind, name string) {
-	low, high := 0, len(p.names)
-	for low < high {
-		if mid := (low + high) / 2; int(p.names[mid].pc) < pc {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	for ; low < len(p.names) && int(p.names[low].pc) == pc; low++ {
-		if n := &p.names[low]; n.operand == operand {
-			return n.kind, n.name
-		}
-	}
-	return "", ""
-}
-
 // bytes returns about how much memory the function takes, without those within it.
 func (p *Proto) bytes() int {
 	n := 256 + 12*len(p.code) + valueBytes*len(p.consts) + 40*len(p.names)

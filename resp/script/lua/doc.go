@@ -6,10 +6,12 @@
 // engines of Lua 5.2 to 5.5 run another language. The reference manual of Lua 5.1 is the
 // specification; lua5.1 and redis-server are the oracles of the tests.
 //
-// The way of a script: scanner.go makes tokens of it, parse.go trees of its expressions, and
-// compile.go code (code.go) of each statement. vm.go executes code on the stack of a [Thread],
-// thread.go calls functions, meta.go does what metamethods may change, table.go holds tables.
-// Functions of the host, as those of the libraries in lib_*.go, use what is in api.go.
+// The way of a script: scanner.go makes tokens of it. parse.go reads statements, parse_expr.go
+// makes trees of expressions (expr.go), and compile.go makes code (code.go) of them, in the scopes
+// and registers of function.go. names.go finds what errors call a value. vm.go executes code on
+// the stack of a [Thread], thread.go calls functions, meta.go does what metamethods may change,
+// table.go holds tables. Functions of the host, as those of the libraries in lib_*.go, use what
+// is in api.go.
 //
 // Nothing that a script does is without bound. Each allocation counts toward the limit of its
 // [State] before it is made; where the limit is reached, a trace finds out what is still in

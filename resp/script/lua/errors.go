@@ -79,7 +79,12 @@ func (t *Thread) Errorf(format string, args ...any) {
 func (t *Thread) typeError(what string, v Value, operand byte) {
 	kind, name := "", ""
 	if n := len(t.frames); operand != 0 && n > 0 && t.frames[n-1].fn.proto != nil {
-		kind, name = t.frames[n-1].fn.proto.nameOf(t.frames[n-1].pc-1, operand)
+		p, pc := t.frames[n-1].fn.proto, t.frames[n-1].pc-1
+		if i := p.code[pc]; i.op == opForEach {
+			kind, name = p.leftIn(i.a+3, pc)
+		} else {
+			kind, name = p.nameOf(pc, operand)
+		}
 	}
 	if kind != "" {
 		t.runError("attempt to %s %s '%s' (a %s value)", what, kind, name, v.Kind())

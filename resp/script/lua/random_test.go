@@ -293,7 +293,6 @@ func TestRandomProgramsRunAsInLua51(t *testing.T) {
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		batches = 400
 	}
-	// About one new program in 50,000 still differs, so new ones are drawn only at length.
 	fresh := uint64(0)
 	if batches > 2 {
 		fresh = rand.Uint64() >> 20
