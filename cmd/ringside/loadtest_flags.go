@@ -90,7 +90,7 @@ func (o *loading) settings() *settings.Set {
 	s.Add("script", settings.Text(&o.script, "steps"), "steps, as described above (with --addr: "+usualScriptAt+")")
 	s.Add("nodes", settings.Count(&f.Nodes), "nodes of a cluster at the start")
 	s.Add("backups", settings.Count(&f.Backups), "copies beside the primary")
-	s.Add("hash", settings.OneOf(&f.Hash, strategy.Hashes()...), "native = each strategy's own hash; slot = Redis Cluster slots", settings.Choices(strategy.Hashes()...))
+	s.Add("hash", settings.OneOf(&f.Hash, strategy.Hashes()...), "native = each strategy's own hash; or the same for all; slot = Redis Cluster slots", settings.Choices(strategy.Hashes()...))
 	s.Add("fsync", settings.OneOf(&f.Fsync, node.Choices("fsync")...), "when writes are on disk", settings.Choices(node.Choices("fsync")...))
 	s.Add("rereplicate-after", settings.Duration(&f.RereplicateAfter), "time that a node may be away before others take its place")
 	s.Add("processes", settings.YesNo(&f.Processes), "run each node as its own process, not all in this one", settings.Choices("yes", "no"))

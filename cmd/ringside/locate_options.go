@@ -46,7 +46,7 @@ func locateSettings(o *locateOptions) *settings.Set {
 	s.Group("Strategy")
 	choice("strategy", &o.config.Name, strategy.Names(), "how keys are placed")
 	choice("hash", &o.config.Hash, strategy.Hashes(),
-		"native = the strategy's own hash; slot = Redis Cluster slots")
+		"native = the strategy's own hash; or another one; slot = Redis Cluster slots")
 	s.Add("mask", settings.Text(&o.mask, "hex"),
 		"buckets: hashmask that a cluster begins with, a run of ones")
 	s.Add("points", settings.Count(&o.config.Points),

@@ -168,7 +168,7 @@ ringside: --points: belongs to strategy ketama, not to vnode
 ringside: --print-placement: takes no keys
 ringside: --mask: bad mask: mask 00F0 is not a run of ones from the lowest bit, as in 00FF
 ringside: --vnodes: 0 leaves no point
-ringside: --hash: unknown hash: "q": use native or slot
+ringside: --hash: unknown hash: "q": use native, fnv1a, md5, murmur3 or slot
 ringside: --node: bad weight: "b:x": "x" is not a number
 ringside: --node: bad node id: "c d" contains ' '; commas, spaces and what cannot be printed are not allowed
 ringside: --node: duplicate node: "a"

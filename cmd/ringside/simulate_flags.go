@@ -57,7 +57,7 @@ func (o *simulation) settings() *settings.Set {
 		settings.Choices(append(o.cfg.Strategies, "vnode:128")...))
 	s.Add("backups", settings.Count(&o.cfg.Backups), "copies beside the primary")
 	s.Add("hash", settings.OneOf(&o.cfg.Base.Hash, strategy.Hashes()...),
-		"native = each strategy's own hash; slot = Redis Cluster slots", settings.Choices(strategy.Hashes()...))
+		"native = each strategy's own hash; or the same for all; slot = Redis Cluster slots", settings.Choices(strategy.Hashes()...))
 	s.Add("mask", settings.Func("hex", fmt.Sprintf("0x%04X", o.cfg.Base.Mask), o.setMask), "buckets: the mask to begin with")
 	s.Add("points", settings.Count(&o.cfg.Base.Points), "ketama: points of a server")
 	s.Add("ketama-rule", settings.Func(strings.Join(strategy.KetamaRules(), "|"), string(o.cfg.Base.KetamaRule), o.setKetamaRule),

@@ -59,7 +59,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{"--strategies buckets:5", "mask 0005 is not a run of ones"},
 		{"--strategies ,", "no strategies"},
 		{"--strategies mod,mod", `"mod" comes twice`},
-		{"--hash slots", `--hash: "slots": use native or slot`},
+		{"--hash slots", `--hash: "slots": use native, fnv1a, md5, murmur3 or slot`},
 		{"--keys 0", "--keys: 0"},
 		{"--keys 999999m", "--keys: "},
 		{"--zipf NaN", "--zipf: "},

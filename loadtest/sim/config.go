@@ -187,7 +187,7 @@ func (c *Config) entries() ([]entry, error) {
 	if !slices.Contains(strategy.Hashes(), base.Hash) {
 		// Said once, and not by each strategy.
 		base.Hash = strategy.Native
-		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", strategy.ErrHash, c.Base.Hash, strings.Join(strategy.Hashes(), " or ")))
+		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", strategy.ErrHash, c.Base.Hash, strings.Join(strategy.Hashes(), ", ")))
 	}
 	entries := make([]entry, 0, len(c.Strategies))
 	for i, spec := range c.Strategies {

@@ -34,7 +34,7 @@ type Settings struct {
 	Bytes     int64   `json:"bytes"`                // of all keys and values
 	ValueSize string  `json:"value_size"`           // bytes, or smallest-largest; where the key file does not say it
 	KeyFile   string  `json:"key_file,omitempty"`   // empty: keys were made up
-	Hash      string  `json:"hash"`                 // native or slot
+	Hash      string  `json:"hash"`                 // one of strategy.Hashes
 	ZipfTheta float64 `json:"zipf_theta"`           // of the zipf requests
 	HotKeys   float64 `json:"hot_keys"`             // part of the keys that is hot …
 	HotShare  float64 `json:"hot_share"`            // … and the part of requests that it gets

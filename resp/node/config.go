@@ -116,7 +116,8 @@ type Config struct {
 	// Strategy is one of the names in package ring/strategy. A directory keeps the one that it was
 	// created with.
 	Strategy string
-	// Hash is native or slot. A directory keeps the one that it was created with.
+	// Hash is one of the hashes in package ring/strategy. A directory keeps the one that it was created
+	// with.
 	Hash string
 	// Fsync is always, everysec or no.
 	Fsync string

@@ -100,7 +100,7 @@ func TestValidateNamesFaults(t *testing.T) {
 		{"id with a bar", func(c *Config) { c.ID = "a|1" }, []string{"id", `'|'`, "letters"}},
 		{"long id", func(c *Config) { c.ID = strings.Repeat("n", 129) }, []string{"id", "128"}},
 		{"strategy", func(c *Config) { c.Strategy = "Ketama" }, []string{"strategy", `"Ketama"`, "buckets, ketama, vnode, bounded, jump, lrh, maglev, multiprobe or rendezvous"}},
-		{"hash", func(c *Config) { c.Hash = "crc16" }, []string{"hash", "native or slot"}},
+		{"hash", func(c *Config) { c.Hash = "crc16" }, []string{"hash", "native, fnv1a, md5, murmur3 or slot"}},
 		{"fsync", func(c *Config) { c.Fsync = "every-sec" }, []string{"fsync", "always, everysec or no"}},
 		{"cache without unit", func(c *Config) { c.Cache = 256 }, []string{"cache", "too small", "256mb?", "0 is off"}},
 		{"negative cache", func(c *Config) { c.Cache = -1 }, []string{"cache", "out of bounds"}},
