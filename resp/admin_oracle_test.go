@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 )
 
@@ -182,13 +183,13 @@ func TestAdminAgainstRedis(t *testing.T) {
 		c.TCPKeepAlive = defaultKeepAlive
 	})
 	for proto := 2; proto <= 3; proto++ {
-		a, b := dialRedis(t, real, proto), dialRedis(t, ours, proto)
+		a, b := resptest.Dial(t, real, proto), resptest.Dial(t, ours, proto)
 		for line := range strings.Lines(adminScript) {
 			args := scriptWords(line)
 			if len(args) == 0 {
 				continue
 			}
-			want, got := a.do(args...).String(), b.do(args...).String()
+			want, got := a.Do(args...).String(), b.Do(args...).String()
 			if want != got {
 				t.Errorf("RESP%d %q:\n got %s\nwant %s", proto, args, got, want)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -12,9 +13,9 @@ import (
 // commit comes in its place among the others, none of which gets lost.
 func TestLargeRepliesInAPipeline(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	large := strings.Repeat("0123456789abcdef", 3*command.LargeReply/16)
-	o.do("SET", "large", large)
+	o.Do("SET", "large", large)
 	var lines, want []string
 	rounds := 40
 	if testing.Short() {
@@ -25,14 +26,14 @@ func TestLargeRepliesInAPipeline(t *testing.T) {
 		lines = append(lines, "SET k "+n, "GET k", "GET large", "GET k", "GET large", "GET large")
 		want = append(want, "OK", n, large, n, large, large)
 	}
-	go func() { _, _ = o.c.Write([]byte(strings.Join(lines, "\r\n") + "\r\n")) }()
+	go func() { _, _ = o.C.Write([]byte(strings.Join(lines, "\r\n") + "\r\n")) }()
 	for i, line := range lines {
-		v, err := readValue(o.r)
+		v, err := o.Read()
 		if err != nil {
 			t.Fatalf("reply %d, to %s: %v", i, line, err)
 		}
-		if v.text != want[i] {
-			t.Fatalf("reply %d, to %s: %d bytes, want %d", i, line, len(v.text), len(want[i]))
+		if v.Text != want[i] {
+			t.Fatalf("reply %d, to %s: %d bytes, want %d", i, line, len(v.Text), len(want[i]))
 		}
 	}
 }
@@ -40,15 +41,15 @@ func TestLargeRepliesInAPipeline(t *testing.T) {
 // TestLargeRepliesThatAreNotWanted: CLIENT REPLY holds for them as well.
 func TestLargeRepliesThatAreNotWanted(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.do("SET", "large", strings.Repeat("x", 3*command.LargeReply))
+	o := resptest.Dial(t, addr, 2)
+	o.Do("SET", "large", strings.Repeat("x", 3*command.LargeReply))
 	for _, c := range srv.snapshot() {
 		c.session.replies = replySkip
 	}
-	if _, err := o.c.Write([]byte("GET large\r\nPING\r\n")); err != nil {
+	if _, err := o.C.Write([]byte("GET large\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := readValue(o.r); err != nil || v.text != "PONG" {
+	if v, err := o.Read(); err != nil || v.Text != "PONG" {
 		t.Errorf("after a skipped reply: %.20s, %v", v, err)
 	}
 }

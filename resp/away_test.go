@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -70,7 +71,7 @@ func (b *handedBatch) answer(err error, replies ...string) {
 	}()
 	select {
 	case <-told:
-	case <-time.After(patience):
+	case <-time.After(resptest.Patience):
 		panic("who brings replies is kept waiting")
 	}
 }
@@ -79,7 +80,7 @@ func await[T any](t *testing.T, what string, from <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(patience):
+	case <-time.After(resptest.Patience):
 		t.Fatalf("%s: did not happen", what)
 	}
 	return v
@@ -101,16 +102,16 @@ func TestNextRequestWaitsForForwardedOne(t *testing.T) {
 	for _, value := range []string{"1", strings.Repeat("v", minInput), strings.Repeat("v", freeInput)} {
 		r, keys := halves(t)
 		sent := r.handedLink()
-		o := dialRedis(t, r.addrs[0], 2)
+		o := resptest.Dial(t, r.addrs[0], 2)
 		c := r.theOnly(t)
 		write := func(words ...string) {
 			before := c.session.bytesIn.Load()
 			wire := wire.AppendRequest(nil, words...)
-			if _, err := o.c.Write(wire); err != nil {
+			if _, err := o.C.Write(wire); err != nil {
 				t.Fatal(err)
 			}
 			if len(value) == 1 { // else it is read only in part
-				waitFor(t, "it is read", func() bool { return c.session.bytesIn.Load() == before+int64(len(wire)) })
+				resptest.WaitFor(t, "it is read", func() bool { return c.session.bytesIn.Load() == before+int64(len(wire)) })
 			}
 		}
 		for round := range 10 {
@@ -131,10 +132,10 @@ func TestNextRequestWaitsForForwardedOne(t *testing.T) {
 				t.Fatalf("%.100q is sent again as %.100q", b.bytes, again.bytes)
 			}
 			again.answer(nil, "+OK\r\n")
-			if got := o.next().String(); got != "+OK" {
+			if got := o.Next().String(); got != "+OK" {
 				t.Fatal(got)
 			}
-			if got := o.next().String(); got != fmt.Sprint(":", round+1) {
+			if got := o.Next().String(); got != fmt.Sprint(":", round+1) {
 				t.Fatal(got)
 			}
 		}
@@ -164,22 +165,22 @@ func TestSlowClientDoesNotHoldUpTheRepliesOfOthers(t *testing.T) {
 			}
 		}
 	})
-	slow := dialRedis(t, r.addrs[0], 2)
+	slow := resptest.Dial(t, r.addrs[0], 2)
 	c := r.theOnly(t)
 	asked := 0
-	waitFor(t, "replies do not fit the sockets any more", func() bool {
-		slow.send("GET", keys[1])
+	resptest.WaitFor(t, "replies do not fit the sockets any more", func() bool {
+		slow.Send("GET", keys[1])
 		asked++
 		return c.blockedAt.Load() > 0
 	})
-	other := dialRedis(t, r.addrs[0], 2)
+	other := resptest.Dial(t, r.addrs[0], 2)
 	for range 20 {
-		if got := other.do("GET", keys[1]).text; got != value {
+		if got := other.Do("GET", keys[1]).Text; got != value {
 			t.Fatalf("%.50q", got)
 		}
 	}
 	for range asked {
-		if got := slow.next().text; got != value {
+		if got := slow.Next().Text; got != value {
 			t.Fatalf("%.50q", got)
 		}
 	}
@@ -190,24 +191,24 @@ func TestSlowClientDoesNotHoldUpTheRepliesOfOthers(t *testing.T) {
 func TestClosingWhileAPipelineIsAway(t *testing.T) {
 	r, keys := halves(t)
 	sent := r.handedLink()
-	gone := dialRedis(t, r.addrs[0], 2)
-	gone.send("SET", keys[1], "1")
+	gone := resptest.Dial(t, r.addrs[0], 2)
+	gone.Send("SET", keys[1], "1")
 	b := await(t, "the write is sent", sent)
-	_ = gone.c.Close()
+	_ = gone.C.Close()
 	b.answer(ErrUnknownOutcome)
-	waitFor(t, "the client is forgotten", func() bool { return r.servers[0].count.Load() == 0 })
+	resptest.WaitFor(t, "the client is forgotten", func() bool { return r.servers[0].count.Load() == 0 })
 	if used := r.servers[0].budget.inUse(); used != 0 {
 		t.Errorf("%d bytes are left", used)
 	}
 
-	o := dialRedis(t, r.addrs[0], 2)
-	o.send("SET", keys[1], "1")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Send("SET", keys[1], "1")
 	b = await(t, "the write is sent", sent)
 	closed := make(chan error, 1)
 	go func() { closed <- r.servers[0].Close(context.Background()) }()
-	waitFor(t, "the server closes", r.servers[0].closed)
+	resptest.WaitFor(t, "the server closes", r.servers[0].closed)
 	b.answer(nil, "+OK\r\n")
-	if got := o.next().String(); got != "+OK" {
+	if got := o.Next().String(); got != "+OK" {
 		t.Error(got)
 	}
 	if err := await(t, "the server is closed", closed); err != nil {
@@ -240,13 +241,13 @@ func TestRepliesFromSeveralNodesKeepTheirOrder(t *testing.T) {
 		key := fmt.Sprint("k", i)
 		keys[p.Lookup(r.token([]byte(key))).Primary] = key
 	}
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	for _, first := range []string{"n1", "n2"} {
 		var pipeline []byte
 		for _, id := range []string{"n1", "n2", "n2", "n1"} {
 			pipeline = wire.AppendRequest(pipeline, "SET", keys[id], "x")
 		}
-		if _, err := o.c.Write(pipeline); err != nil {
+		if _, err := o.C.Write(pipeline); err != nil {
 			t.Fatal(err)
 		}
 		batches := map[string]*handedBatch{}
@@ -262,7 +263,7 @@ func TestRepliesFromSeveralNodesKeepTheirOrder(t *testing.T) {
 		}
 		var got []string
 		for range 4 {
-			got = append(got, strings.Fields(o.next().String())[0])
+			got = append(got, strings.Fields(o.Next().String())[0])
 		}
 		want := "[+1 +2 +3 +4]"
 		if first == "n1" {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
-	"go.uber.org/goleak"
-
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
+	"go.uber.org/goleak"
 )
 
 func TestClientUnblockAnswersAsRedis(t *testing.T) {
@@ -27,18 +27,18 @@ func TestClientUnblockAnswersAsRedis(t *testing.T) {
 		for _, how := range []string{"", "TIMEOUT", "error"} {
 			for _, command := range []string{"BLPOP l 0", "BLMOVE l l LEFT LEFT 0", "XREAD BLOCK 0 STREAMS s $", "WAIT 1 0"} {
 				var replies [2]string
-				for i, addr := range []string{d.redis.c.RemoteAddr().String(), d.ours.c.RemoteAddr().String()} {
-					o, admin := dialRedis(t, addr, d.proto), dialRedis(t, addr, d.proto)
-					id := o.do("CLIENT", "ID").text
-					o.send(strings.Fields(command)...)
+				for i, addr := range []string{d.redis.C.RemoteAddr().String(), d.ours.C.RemoteAddr().String()} {
+					o, admin := resptest.Dial(t, addr, d.proto), resptest.Dial(t, addr, d.proto)
+					id := o.Do("CLIENT", "ID").Text
+					o.Send(strings.Fields(command)...)
 					awaitBlocked(t, admin, 1)
-					if list := admin.do("CLIENT", "LIST", "ID", id).text; !strings.Contains(list, " flags=b ") || !strings.Contains(list, " cmd="+strings.ToLower(strings.Fields(command)[0])+" ") {
+					if list := admin.Do("CLIENT", "LIST", "ID", id).Text; !strings.Contains(list, " flags=b ") || !strings.Contains(list, " cmd="+strings.ToLower(strings.Fields(command)[0])+" ") {
 						t.Errorf("%s: %s", addr, list)
 					}
-					admin.want(":1", append([]string{"CLIENT", "UNBLOCK", id}, strings.Fields(how)...)...)
-					replies[i] = o.next().String()
+					admin.Want(":1", append([]string{"CLIENT", "UNBLOCK", id}, strings.Fields(how)...)...)
+					replies[i] = o.Next().String()
 					awaitBlocked(t, admin, 0)
-					o.want("+PONG", "PING")
+					o.Want("+PONG", "PING")
 				}
 				if replies[0] != replies[1] {
 					t.Errorf("%s, %q: got %s, want %s", command, how, replies[1], replies[0])
@@ -51,20 +51,20 @@ func TestClientUnblockAnswersAsRedis(t *testing.T) {
 // A client that is gone, or was killed, takes nothing.
 func TestClosedClientTakesNothing(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	admin := dialRedis(t, addr, 2)
+	admin := resptest.Dial(t, addr, 2)
 	for _, kill := range []bool{false, true} {
-		o := dialRedis(t, addr, 2)
-		o.send("BLPOP", "l", "0")
-		o.send("PING")
+		o := resptest.Dial(t, addr, 2)
+		o.Send("BLPOP", "l", "0")
+		o.Send("PING")
 		awaitBlocked(t, admin, 1)
 		if kill {
-			admin.want(":1", "CLIENT", "KILL", "SKIPME", "yes")
+			admin.Want(":1", "CLIENT", "KILL", "SKIPME", "yes")
 		} else {
-			_ = o.c.Close()
+			_ = o.C.Close()
 		}
 		awaitBlocked(t, admin, 0)
-		admin.want(":1", "RPUSH", "l", "x")
-		admin.want("$x", "LPOP", "l")
+		admin.Want(":1", "RPUSH", "l", "x")
+		admin.Want("$x", "LPOP", "l")
 	}
 	if n := len(srv.blocked.keys); n > 0 {
 		t.Errorf("%d keys are waited for", n)
@@ -75,20 +75,20 @@ func TestClosedClientTakesNothing(t *testing.T) {
 // meanwhile.
 func TestRequestsSentDuringWaitRunAfterwards(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	pipe := encodeCommands([][]string{{"BLPOP", "l", "0"}})
+	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	pipe := resptest.EncodeCommands([][]string{{"BLPOP", "l", "0"}})
 	const n = 5000
 	for i := range n {
-		pipe = append(pipe, encodeCommands([][]string{{"ECHO", fmt.Sprint(i, strings.Repeat("x", 40))}})...)
+		pipe = append(pipe, resptest.EncodeCommands([][]string{{"ECHO", fmt.Sprint(i, strings.Repeat("x", 40))}})...)
 	}
-	go o.c.Write(pipe)
+	go o.C.Write(pipe)
 	awaitBlocked(t, other, 1)
-	other.want(":1", "RPUSH", "l", "v")
-	if got := o.next().String(); got != "*($l $v)" {
+	other.Want(":1", "RPUSH", "l", "v")
+	if got := o.Next().String(); got != "*($l $v)" {
 		t.Error(got)
 	}
 	for i := range n {
-		if got := o.next().text; !strings.HasPrefix(got, fmt.Sprint(i, "x")) {
+		if got := o.Next().Text; !strings.HasPrefix(got, fmt.Sprint(i, "x")) {
 			t.Fatalf("%d: %s", i, got)
 		}
 	}
@@ -98,24 +98,24 @@ func TestClosingServerEndsWaits(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
 	srv, addr := serveTest(t, nil)
-	var waiting []*oracle
+	var waiting []*resptest.Conn
 	for range 5 {
-		o := dialRedis(t, addr, 2)
-		o.send("BLPOP", "l", "0")
+		o := resptest.Dial(t, addr, 2)
+		o.Send("BLPOP", "l", "0")
 		waiting = append(waiting, o)
 	}
-	admin := dialRedis(t, addr, 2)
+	admin := resptest.Dial(t, addr, 2)
 	awaitBlocked(t, admin, 5)
 	srv.EndWaits()
 	for _, o := range waiting[:3] {
-		if got := o.next().String(); got != "_*" {
+		if got := o.Next().String(); got != "_*" {
 			t.Errorf("at the last moment: %s", got)
 		}
 	}
 	if err := srv.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	waiting[0].ended()
+	waiting[0].Ended()
 	if n := srv.stats.Waiting.Load(); n != 0 {
 		t.Errorf("%d wait", n)
 	}
@@ -128,7 +128,7 @@ func TestManyWaitForOneKey(t *testing.T) {
 		n = 300
 	}
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxClients = 20000 })
-	admin := dialRedis(t, addr, 2)
+	admin := resptest.Dial(t, addr, 2)
 	conns := make([]net.Conn, n)
 	for i := range conns {
 		c, err := net.Dial("tcp", addr)
@@ -136,7 +136,7 @@ func TestManyWaitForOneKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		writeCommand(c, "BLPOP", "l", "0")
+		resptest.Write(c, "BLPOP", "l", "0")
 		conns[i] = c
 		if i%50 == 0 || i == n-1 {
 			awaitBlocked(t, admin, i+1) // in so many groups they come in order
@@ -145,7 +145,7 @@ func TestManyWaitForOneKey(t *testing.T) {
 	if most := 2*n + 200; runtime.NumGoroutine() > most {
 		t.Errorf("%d goroutines", runtime.NumGoroutine())
 	}
-	admin.want(":1", "RPUSH", "l", "first")
+	admin.Want(":1", "RPUSH", "l", "first")
 	want := []byte("*2\r\n$1\r\nl\r\n$5\r\nfirst\r\n")
 	got := make([]byte, len(want))
 	if _, err := conns[0].Read(got); err != nil || !bytes.Equal(got, want) {
@@ -155,9 +155,9 @@ func TestManyWaitForOneKey(t *testing.T) {
 	for range n - 1 {
 		words = append(words, "x")
 	}
-	admin.want(":"+itoa(n-1), words...)
+	admin.Want(":"+itoa(n-1), words...)
 	awaitBlocked(t, admin, 0)
-	admin.want(":0", "EXISTS", "l")
+	admin.Want(":0", "EXISTS", "l")
 	if len(srv.blocked.keys) > 0 {
 		t.Error("somebody waits")
 	}
@@ -166,21 +166,21 @@ func TestManyWaitForOneKey(t *testing.T) {
 // More movers wait than a unit looks ahead for.
 func TestManyMoversAreServedByOneCommand(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	admin := dialRedis(t, addr, 2)
+	admin := resptest.Dial(t, addr, 2)
 	var elements []string
-	var waiting []*oracle
+	var waiting []*resptest.Conn
 	for i := range 2 * maxMovers {
-		o := dialRedis(t, addr, 2)
-		o.send("BLMOVE", "l", fmt.Sprint("to", i), "LEFT", "LEFT", "0")
+		o := resptest.Dial(t, addr, 2)
+		o.Send("BLMOVE", "l", fmt.Sprint("to", i), "LEFT", "LEFT", "0")
 		waiting = append(waiting, o)
 		elements = append(elements, itoa(i))
 	}
 	awaitBlocked(t, admin, len(waiting))
-	admin.do(append([]string{"RPUSH", "from"}, elements...)...)
-	admin.want("+OK", "RENAME", "from", "l")
+	admin.Do(append([]string{"RPUSH", "from"}, elements...)...)
+	admin.Want("+OK", "RENAME", "from", "l")
 	seen := make(map[string]bool)
 	for _, o := range waiting {
-		seen[o.next().String()] = true
+		seen[o.Next().String()] = true
 	}
 	if len(seen) != len(waiting) {
 		t.Errorf("%d elements for %d clients", len(seen), len(waiting))
@@ -203,7 +203,7 @@ func TestLibrariesWait(t *testing.T) {
 		}
 		results <- err
 	}()
-	admin := dialRedis(t, addr, 2)
+	admin := resptest.Dial(t, addr, 2)
 	awaitBlocked(t, admin, 1)
 	push.RPush(ctx, "b", 1)
 	if err := <-results; err != nil {
@@ -249,7 +249,7 @@ func TestWaitsOverTLS(t *testing.T) {
 		got, err := a.BLPop(context.Background(), 0, "l").Result()
 		results <- fmt.Sprint(got, err)
 	}()
-	waitFor(t, "somebody to wait", func() bool { return strings.Contains(b.Info(t.Context(), "clients").Val(), "blocked_clients:1") })
+	resptest.WaitFor(t, "somebody to wait", func() bool { return strings.Contains(b.Info(t.Context(), "clients").Val(), "blocked_clients:1") })
 	b.RPush(t.Context(), "l", "v")
 	if got := <-results; got != "[l v] <nil>" {
 		t.Error(got)

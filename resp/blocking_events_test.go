@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // blockingEvents are lines of what clients wait with, set apart by semicolons, and behind a bar
@@ -61,7 +62,7 @@ func TestEventsOfCommandsThatWaitAgainstRedis(t *testing.T) {
 		var watchers [2]*eventWatcher
 		for i, addr := range []string{redis, own} {
 			watchers[i] = watchEvents(t, addr, "KEAmn")
-			watchers[i].other.do("FLUSHALL")
+			watchers[i].other.Do("FLUSHALL")
 		}
 		for line := range strings.Lines(strings.TrimSpace(blockingEvents)) {
 			first, last, waits := strings.Cut(strings.TrimSpace(line), " | ")
@@ -74,11 +75,11 @@ func TestEventsOfCommandsThatWaitAgainstRedis(t *testing.T) {
 			}
 			var events, replies [2]string
 			for i, w := range watchers {
-				var waiting []*oracle
+				var waiting []*resptest.Conn
 				for n, command := range strings.Split(first, ";") {
 					if args := strings.Fields(command); len(args) > 0 {
-						o := dialRedis(t, w.c.RemoteAddr().String(), 2)
-						o.send(args...)
+						o := resptest.Dial(t, w.C.RemoteAddr().String(), 2)
+						o.Send(args...)
 						awaitBlocked(t, w.other, n+1)
 						waiting = append(waiting, o)
 					}
@@ -86,7 +87,7 @@ func TestEventsOfCommandsThatWaitAgainstRedis(t *testing.T) {
 				reply, told := w.after(words...)
 				events[i], replies[i] = strings.Join(told, "\n"), reply
 				for _, o := range waiting {
-					replies[i] += " " + o.next().String()
+					replies[i] += " " + o.Next().String()
 				}
 				if waits { // what was not taken
 					w.after("DEL", "l", "m", "n", "k", "z", "other")

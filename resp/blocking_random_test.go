@@ -9,35 +9,36 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // A member is one of many clients that may wait: one of a real Redis, one of Ringside.
 type member struct {
-	conns   [2]*oracle
+	conns   [2]*resptest.Conn
 	ids     [2]string
-	replies [2]chan respValue
+	replies [2]chan resptest.Value
 	blocked bool
 }
 
 // A gathering is many members, of whom each does one thing after the other.
 type gathering struct {
 	t       *testing.T
-	admins  [2]*oracle
+	admins  [2]*resptest.Conn
 	members []*member
 	sent    []string
 }
 
 func newGathering(d *differ, n int) *gathering {
-	g := &gathering{t: d.t, admins: [2]*oracle{d.redis, d.ours}}
+	g := &gathering{t: d.t, admins: [2]*resptest.Conn{d.redis, d.ours}}
 	for range n {
 		m := &member{}
 		for s, admin := range g.admins {
-			o := dialRedis(d.t, admin.c.RemoteAddr().String(), d.proto)
-			m.conns[s], m.ids[s], m.replies[s] = o, o.do("CLIENT", "ID").text, make(chan respValue, 16)
-			_ = o.c.SetDeadline(time.Time{})
+			o := resptest.Dial(d.t, admin.C.RemoteAddr().String(), d.proto)
+			m.conns[s], m.ids[s], m.replies[s] = o, o.Do("CLIENT", "ID").Text, make(chan resptest.Value, 16)
+			_ = o.C.SetDeadline(time.Time{})
 			go func() {
 				for {
-					v, err := readValue(o.r)
+					v, err := o.Read()
 					if err != nil {
 						return
 					}
@@ -56,7 +57,7 @@ func (g *gathering) do(i int, words ...string) {
 	g.sent = append(g.sent, fmt.Sprintf("%d: %s", i, quote(words)))
 	m := g.members[i]
 	for _, o := range m.conns {
-		writeCommand(o.c, words...)
+		resptest.Write(o.C, words...)
 	}
 	if want, ok := g.first(m); ok {
 		g.same(i, want)
@@ -71,7 +72,7 @@ func (g *gathering) do(i int, words ...string) {
 		}
 	}
 	left := g.count()
-	for end := time.Now().Add(patience); waiting > left; {
+	for end := time.Now().Add(resptest.Patience); waiting > left; {
 		for i, m := range g.members {
 			select {
 			case want := <-m.replies[0]:
@@ -89,16 +90,16 @@ func (g *gathering) do(i int, words ...string) {
 }
 
 // first is the reply of the real Redis to a member, unless that waits.
-func (g *gathering) first(m *member) (respValue, bool) {
+func (g *gathering) first(m *member) (resptest.Value, bool) {
 	g.t.Helper()
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(resptest.Patience); ; {
 		select {
 		case v := <-m.replies[0]:
 			return v, true
 		case <-time.After(200 * time.Microsecond):
 		}
-		if strings.Contains(g.admins[0].do("CLIENT", "LIST", "ID", m.ids[0]).text, " flags=b ") {
-			return respValue{}, false
+		if strings.Contains(g.admins[0].Do("CLIENT", "LIST", "ID", m.ids[0]).Text, " flags=b ") {
+			return resptest.Value{}, false
 		}
 		if time.Now().After(end) {
 			g.fails("no reply")
@@ -106,14 +107,14 @@ func (g *gathering) first(m *member) (respValue, bool) {
 	}
 }
 
-func (g *gathering) same(i int, want respValue) {
+func (g *gathering) same(i int, want resptest.Value) {
 	g.t.Helper()
 	select {
 	case got := <-g.members[i].replies[1]:
 		if got.String() != want.String() {
 			g.fails(fmt.Sprintf("client %d got %s, want %s", i, got, want))
 		}
-	case <-time.After(patience):
+	case <-time.After(resptest.Patience):
 		g.fails(fmt.Sprintf("client %d got nothing, want %s", i, want))
 	}
 }
@@ -123,7 +124,7 @@ func (g *gathering) fails(text string) {
 	g.t.Fatalf("%s after\n%s", text, strings.Join(g.sent, "\n"))
 }
 
-func (g *gathering) count() int { return g.admins[0].infoField("blocked_clients", "INFO", "clients") }
+func (g *gathering) count() int { return g.admins[0].InfoField("blocked_clients", "INFO", "clients") }
 
 // Whoever waits, for whichever keys, is served as by Redis, in its order.
 func TestRandomBlockingAsRedis(t *testing.T) {
@@ -137,7 +138,7 @@ func TestRandomBlockingAsRedis(t *testing.T) {
 			if g.members[i].blocked {
 				if rnd.IntN(10) == 0 {
 					for s, admin := range g.admins {
-						admin.do("CLIENT", "UNBLOCK", g.members[i].ids[s], []string{"TIMEOUT", "ERROR"}[n%2])
+						admin.Do("CLIENT", "UNBLOCK", g.members[i].ids[s], []string{"TIMEOUT", "ERROR"}[n%2])
 					}
 					g.members[i].blocked = false
 					g.sent = append(g.sent, fmt.Sprint("unblock ", i))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -81,26 +82,26 @@ func brokenTest(t *testing.T) (*routed, *brokenLink) {
 // A connection between nodes that breaks does not cost a client its place.
 func TestRemoteWaitSurvivesBrokenConnection(t *testing.T) {
 	r, link := brokenTest(t)
-	first, second := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	first, second := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
 	link.short = true
 	link.lose("AWAIT", 3)
-	first.send("BLPOP", "l", "0")
+	first.Send("BLPOP", "l", "0")
 	r.waits(1, 1)
-	second.send("BLPOP", "l", "0")
+	second.Send("BLPOP", "l", "0")
 	r.waits(1, 2)
-	waitFor(t, "connections to break", func() bool {
+	resptest.WaitFor(t, "connections to break", func() bool {
 		link.mu.Lock()
 		defer link.mu.Unlock()
 		return link.guests == 4
 	})
 	r.waits(1, 2)
-	push := dialRedis(t, r.addrs[1], 2)
-	push.want(":1", "RPUSH", "l", "x")
-	if got := first.next().String(); got != "*($l $x)" {
+	push := resptest.Dial(t, r.addrs[1], 2)
+	push.Want(":1", "RPUSH", "l", "x")
+	if got := first.Next().String(); got != "*($l $x)" {
 		t.Errorf("the first got %s", got)
 	}
-	push.want(":1", "RPUSH", "l", "y")
-	if got := second.next().String(); got != "*($l $y)" {
+	push.Want(":1", "RPUSH", "l", "y")
+	if got := second.Next().String(); got != "*($l $y)" {
 		t.Errorf("the second got %s", got)
 	}
 }
@@ -109,47 +110,47 @@ func TestRemoteWaitSurvivesBrokenConnection(t *testing.T) {
 // what it was served.
 func TestRemoteWaitIsUnknownWhenReplyIsLost(t *testing.T) {
 	r, link := brokenTest(t)
-	o, push := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	o, push := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
 	// The answer that says what it was served.
 	link.lose("AWAIT", 1)
-	o.send("BLPOP", "l", "0")
+	o.Send("BLPOP", "l", "0")
 	r.waits(1, 1)
-	push.want(":1", "RPUSH", "l", "x")
-	if got := o.next().String(); !strings.HasPrefix(got, "-UNKNOWN ") {
+	push.Want(":1", "RPUSH", "l", "x")
+	if got := o.Next().String(); !strings.HasPrefix(got, "-UNKNOWN ") {
 		t.Errorf("a lost answer: %s", got)
 	}
 	// That to the command itself, which was served at once.
-	push.want(":1", "RPUSH", "l", "x")
+	push.Want(":1", "RPUSH", "l", "x")
 	link.lose("ENQUEUE", 1)
-	if got := o.do("BLPOP", "l", "0").String(); !strings.HasPrefix(got, "-UNKNOWN ") {
+	if got := o.Do("BLPOP", "l", "0").String(); !strings.HasPrefix(got, "-UNKNOWN ") {
 		t.Errorf("a lost answer: %s", got)
 	}
 	// That which says that it waits: it is asked for, and waits on.
 	link.lose("ENQUEUE", 1)
-	o.send("BLPOP", "l", "0")
-	waitFor(t, "somebody to wait", func() bool {
+	o.Send("BLPOP", "l", "0")
+	resptest.WaitFor(t, "somebody to wait", func() bool {
 		link.mu.Lock()
 		defer link.mu.Unlock()
 		return link.lost == 1 && r.servers[1].blocked.queued.Load() == 1
 	})
-	push.want(":1", "RPUSH", "l", "y")
-	if got := o.next().String(); got != "*($l $y)" {
+	push.Want(":1", "RPUSH", "l", "y")
+	if got := o.Next().String(); got != "*($l $y)" {
 		t.Errorf("it got %s", got)
 	}
 	// Who only reads is never told so.
 	link.lose("ENQUEUE", 1)
-	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "0")
+	o.Send("XREAD", "BLOCK", "0", "STREAMS", "s", "0")
 	r.waits(1, 1)
-	push.want("$1-1", "XADD", "s", "1-1", "a", "b")
-	if got := o.next().String(); got != "*(*($s *(*($1-1 *($a $b)))))" {
+	push.Want("$1-1", "XADD", "s", "1-1", "a", "b")
+	if got := o.Next().String(); got != "*(*($s *(*($1-1 *($a $b)))))" {
 		t.Errorf("it got %s", got)
 	}
 	// Not even if it was served: it reads again, from where it was to.
 	link.lose("AWAIT", 1)
-	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	o.Send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
 	r.waits(1, 1)
-	push.want("$2-1", "XADD", "s", "2-1", "a", "b")
-	if got := o.next().String(); got != "*(*($s *(*($2-1 *($a $b)))))" {
+	push.Want("$2-1", "XADD", "s", "2-1", "a", "b")
+	if got := o.Next().String(); got != "*(*($s *(*($2-1 *($a $b)))))" {
 		t.Errorf("it got %s", got)
 	}
 }
@@ -166,44 +167,44 @@ func TestRemoteWaitersCountForTheBudget(t *testing.T) {
 	}
 	long = append(long, "0")
 	r.servers[1].settings.ClientMemory.Store(1 << 20)
-	var waiting []*oracle
+	var waiting []*resptest.Conn
 	for n := range 3 {
-		o := dialRedis(t, r.addrs[0], 2)
-		o.send(long...)
+		o := resptest.Dial(t, r.addrs[0], 2)
+		o.Send(long...)
 		r.waits(1, n+1)
 		waiting = append(waiting, o)
 	}
 	if n := budget.remoteWaiters.Load(); n < 3*240_000 || n > 3*250_000 {
 		t.Errorf("three guests take %d bytes", n)
 	}
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	more := slices.Insert(slices.Clone(long), 1, long[1], long[2], long[3])
-	if got := o.do(more...).String(); !strings.HasPrefix(got, "-ERR not enough memory for a command") {
+	if got := o.Do(more...).String(); !strings.HasPrefix(got, "-ERR not enough memory for a command") {
 		t.Errorf("a fourth: %s", got)
 	}
-	o.send("BLPOP", "{l}", "0") // few bytes are always there
+	o.Send("BLPOP", "{l}", "0") // few bytes are always there
 	r.waits(1, 4)
-	_ = waiting[0].c.Close()
+	_ = waiting[0].C.Close()
 	r.waits(1, 3)
-	push := dialRedis(t, r.addrs[1], 2)
-	push.want(":2", "RPUSH", long[1], "a", "b")
-	push.want(":1", "RPUSH", "{l}", "c")
+	push := resptest.Dial(t, r.addrs[1], 2)
+	push.Want(":2", "RPUSH", long[1], "a", "b")
+	push.Want(":1", "RPUSH", "{l}", "c")
 	for _, o := range append(waiting[1:], o) {
-		if got := o.next(); len(got.elems) != 2 {
+		if got := o.Next(); len(got.Elems) != 2 {
 			t.Errorf("it got %.100s", got)
 		}
 	}
-	waitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
+	resptest.WaitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
 	// One that is served and does not hear of it.
 	if replies, err := forwarded(t, r.servers[1], []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLMPOP", "0", "1", "l", "LEFT", "COUNT", "100"}); err != nil || len(replies) != 2 {
 		t.Fatalf("%q, %v", replies, err)
 	}
-	push.want(":1", "RPUSH", "l", strings.Repeat("x", 100_000))
-	waitFor(t, "what it was served to be kept", func() bool { return budget.remoteWaiters.Load() > 100_000 })
+	push.Want(":1", "RPUSH", "l", strings.Repeat("x", 100_000))
+	resptest.WaitFor(t, "what it was served to be kept", func() bool { return budget.remoteWaiters.Load() > 100_000 })
 	if replies, err := forwarded(t, r.servers[1], []string{"RING", "DEQUEUE", "id"}); err != nil || len(replies) != 1 || len(replies[0]) < 100_000 {
 		t.Fatalf("%.100q, %v", replies, err)
 	}
-	waitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
+	resptest.WaitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
 }
 
 // A remote waiter that nobody asks for is not served for long.
@@ -219,14 +220,14 @@ func TestForgottenRemoteWaiterIsNotServed(t *testing.T) {
 			t.Errorf("%v: %q, %v", wrong, replies, err)
 		}
 	}
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	for _, words := range [][]string{{"RING", "ENQUEUE", "id", "0", ""}, {"RING", "AWAIT", "id"}, {"RING", "DEQUEUE", "id"}} {
-		o.want("-ERR RING "+words[1]+" is what nodes send each other", words...)
+		o.Want("-ERR RING "+words[1]+" is what nodes send each other", words...)
 	}
 	r.waits(0, 1)
 	r.waits(0, 0)
-	o.want(":1", "RPUSH", "l", "x")
-	o.want(":1", "LLEN", "l")
+	o.Want(":1", "RPUSH", "l", "x")
+	o.Want(":1", "LLEN", "l")
 	if replies, err := forwarded(t, srv, []string{"RING", "AWAIT", "id"}); err != nil || !strings.HasPrefix(replies[0], "+GONE ") {
 		t.Errorf("%q, %v", replies, err)
 	}
@@ -239,12 +240,12 @@ func TestForgottenRemoteWaiterIsNotServed(t *testing.T) {
 // outcome is unknown, and nobody is told that he got what he did not.
 func TestWaitIsUnknownWhenLeaseIsLost(t *testing.T) {
 	r, lease, push := leasedTest(t)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.send("BLPOP", "l", "0")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Send("BLPOP", "l", "0")
 	r.waits(0, 1)
 	lease.lose(-1, false)
-	push.want("-"+msgLostWrite, "RPUSH", "l", "x")
-	if got := o.next().String(); got != "-"+msgLostWrite {
+	push.Want("-"+msgLostWrite, "RPUSH", "l", "x")
+	if got := o.Next().String(); got != "-"+msgLostWrite {
 		t.Errorf("it got %s", got)
 	}
 }
@@ -258,13 +259,13 @@ func TestFailedUnitServesNoWaiter(t *testing.T) {
 		run(x)
 		x.Unit.Fail(errors.New("as a test wants it"))
 	}
-	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	o.send("BLPOP", "l", "0")
+	o, push := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	o.Send("BLPOP", "l", "0")
 	awaitBlocked(t, push, 1)
-	push.want("-ERR as a test wants it", "RPUSH", "l", "y")
-	waitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
-	push.want(":1", "LPUSH", "l", "x")
-	if got := o.next().String(); got != "*($l $x)" {
+	push.Want("-ERR as a test wants it", "RPUSH", "l", "y")
+	resptest.WaitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
+	push.Want(":1", "LPUSH", "l", "x")
+	if got := o.Next().String(); got != "*($l $x)" {
 		t.Errorf("it got %s", got)
 	}
 }
@@ -272,17 +273,17 @@ func TestFailedUnitServesNoWaiter(t *testing.T) {
 // Who is just being served waits for what comes of that, though its time is over.
 func TestTimeoutDoesNotRevokeServedWaiter(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.send("BLPOP", "l", "0.3")
-	waitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
+	o := resptest.Dial(t, addr, 2)
+	o.Send("BLPOP", "l", "0.3")
+	resptest.WaitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
 	w := srv.blocked.first([]byte("l"), 1)[0]
 	if !srv.blocked.claim(w) {
 		t.Fatal("nobody waits any more")
 	}
-	o.silent(500 * time.Millisecond)
+	o.Silent(500 * time.Millisecond)
 	w.out.BulkString("x")
 	w.end(waitServed, "")
-	if got := o.next().String(); got != "$x" {
+	if got := o.Next().String(); got != "$x" {
 		t.Errorf("it got %s", got)
 	}
 }

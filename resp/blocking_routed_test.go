@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -20,7 +21,7 @@ import (
 // waits waits until so many wait for keys of a server.
 func (r *routed) waits(i, n int) {
 	r.t.Helper()
-	waitFor(r.t, fmt.Sprintf("%d to wait at node %d", n, i), func() bool { return r.servers[i].blocked.queued.Load() == int64(n) })
+	resptest.WaitFor(r.t, fmt.Sprintf("%d to wait at node %d", n, i), func() bool { return r.servers[i].blocked.queued.Load() == int64(n) })
 }
 
 // all gives the whole circle to one server.
@@ -37,27 +38,27 @@ func TestClientsOfAllNodesAreServedInOrder(t *testing.T) {
 	for _, proto := range []int{2, 3} {
 		r := routedTest(t, 3)
 		r.placeAll(r.all(1))
-		var waiting []*oracle
+		var waiting []*resptest.Conn
 		for i := range 12 {
-			o := dialRedis(t, r.addrs[i%3], proto)
+			o := resptest.Dial(t, r.addrs[i%3], proto)
 			switch i % 4 {
 			case 0:
-				o.send("BLPOP", "l", "0")
+				o.Send("BLPOP", "l", "0")
 			case 1:
-				o.send("BRPOP", "other", "l", "100")
+				o.Send("BRPOP", "other", "l", "100")
 			case 2:
-				o.send("BLMPOP", "0", "1", "l", "LEFT", "COUNT", "5")
+				o.Send("BLMPOP", "0", "1", "l", "LEFT", "COUNT", "5")
 			case 3:
-				o.send("BLMOVE", "l", "{l}2", "LEFT", "RIGHT", "0")
+				o.Send("BLMOVE", "l", "{l}2", "LEFT", "RIGHT", "0")
 			}
 			waiting = append(waiting, o)
 			r.waits(1, i+1)
 		}
-		push := dialRedis(t, r.addrs[2], proto)
+		push := resptest.Dial(t, r.addrs[2], proto)
 		for i := range 9 {
-			push.want(":1", "RPUSH", "l", itoa(i))
+			push.Want(":1", "RPUSH", "l", itoa(i))
 		}
-		push.want(":3", "RPUSH", "l", "9", "10", "11")
+		push.Want(":3", "RPUSH", "l", "9", "10", "11")
 		for i, o := range waiting {
 			want := [...]string{fmt.Sprintf("*($l $%d)", i), fmt.Sprintf("*($l $%d)", i), fmt.Sprintf("*($l *($%d))", i), fmt.Sprintf("$%d", i)}[i%4]
 			if i == 9 {
@@ -67,15 +68,15 @@ func TestClientsOfAllNodesAreServedInOrder(t *testing.T) {
 			} else if i == 11 {
 				break
 			}
-			if got := o.next().String(); got != want {
+			if got := o.Next().String(); got != want {
 				t.Errorf("client %d got %s, want %s", i, got, want)
 			}
 		}
-		push.want(":1", "LPUSH", "l", "last")
-		if got := waiting[11].next().String(); got != "$last" {
+		push.Want(":1", "LPUSH", "l", "last")
+		if got := waiting[11].Next().String(); got != "$last" {
 			t.Errorf("the last one got %s", got)
 		}
-		push.want("*($3 $7 $last)", "LRANGE", "{l}2", "0", "-1")
+		push.Want("*($3 $7 $last)", "LRANGE", "{l}2", "0", "-1")
 		r.waits(1, 0)
 	}
 }
@@ -83,45 +84,45 @@ func TestClientsOfAllNodesAreServedInOrder(t *testing.T) {
 func TestForwardedWaitEnds(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
-	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
-	o.want("_*", "BLPOP", "l", "0.02")
-	o.want("_*", "BLMOVE", "l", "l", "LEFT", "LEFT", "0.02")
-	o.want("-ERR timeout is negative", "BLPOP", "l", "-1")
-	id := o.do("CLIENT", "ID").text
-	admin.want(":0", "CLIENT", "UNBLOCK", id)
+	o, admin := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 2)
+	o.Want("_*", "BLPOP", "l", "0.02")
+	o.Want("_*", "BLMOVE", "l", "l", "LEFT", "LEFT", "0.02")
+	o.Want("-ERR timeout is negative", "BLPOP", "l", "-1")
+	id := o.Do("CLIENT", "ID").Text
+	admin.Want(":0", "CLIENT", "UNBLOCK", id)
 	for _, words := range [][]string{{"_*", "TIMEOUT"}, {"-" + msgUnblocked, "ERROR"}} {
-		o.send("BLPOP", "l", "0")
+		o.Send("BLPOP", "l", "0")
 		r.waits(1, 1)
 		awaitBlocked(t, admin, 1) // the owner knows of the client before the client's node counts it
-		admin.want(":1", "CLIENT", "UNBLOCK", id, words[1])
-		if got := o.next().String(); got != words[0] {
+		admin.Want(":1", "CLIENT", "UNBLOCK", id, words[1])
+		if got := o.Next().String(); got != words[0] {
 			t.Errorf("%s: %s", words[1], got)
 		}
 		r.waits(1, 0)
 	}
 	// A client that is gone takes nothing.
-	o.send("BLPOP", "l", "0")
+	o.Send("BLPOP", "l", "0")
 	r.waits(1, 1)
-	_ = o.c.Close()
+	_ = o.C.Close()
 	r.waits(1, 0)
-	o = dialRedis(t, r.addrs[0], 2)
-	o.send("BLPOP", "l", "0")
+	o = resptest.Dial(t, r.addrs[0], 2)
+	o.Send("BLPOP", "l", "0")
 	r.waits(1, 1)
-	admin.want(":1", "CLIENT", "KILL", "ID", o.idOf(admin))
+	admin.Want(":1", "CLIENT", "KILL", "ID", idOf(o, admin))
 	r.waits(1, 0)
-	admin.want(":1", "RPUSH", "l", "x")
-	admin.want("*($l $x)", "BLPOP", "l", "0")
+	admin.Want(":1", "RPUSH", "l", "x")
+	admin.Want("*($l $x)", "BLPOP", "l", "0")
 }
 
 // idOf is the number of the connection that was made last, as another sees it.
-func (o *oracle) idOf(admin *oracle) string {
-	o.t.Helper()
+func idOf(o, admin *resptest.Conn) string {
+	o.T.Helper()
 	var id, last string
-	for _, word := range strings.Fields(admin.do("CLIENT", "LIST").text) {
+	for _, word := range strings.Fields(admin.Do("CLIENT", "LIST").Text) {
 		if len(word) > 3 && word[:3] == "id=" {
 			last = word[3:]
 		}
-		if word == "addr="+o.c.LocalAddr().String() {
+		if word == "addr="+o.C.LocalAddr().String() {
 			id = last
 		}
 	}
@@ -133,10 +134,10 @@ func (o *oracle) idOf(admin *oracle) string {
 func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 	r := routedTest(t, 3)
 	r.placeAll(r.all(0))
-	var waiting []*oracle
+	var waiting []*resptest.Conn
 	for i := range 6 {
-		o := dialRedis(t, r.addrs[i%3], 2)
-		o.send("BLPOP", "l", "0")
+		o := resptest.Dial(t, r.addrs[i%3], 2)
+		o.Send("BLPOP", "l", "0")
 		waiting = append(waiting, o)
 		r.waits(0, i+1)
 	}
@@ -144,10 +145,10 @@ func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 		r.placeAll(r.all(to))
 		r.waits(to, 6)
 	}
-	push := dialRedis(t, r.addrs[0], 2)
+	push := resptest.Dial(t, r.addrs[0], 2)
 	for i, o := range waiting {
-		push.want(":1", "RPUSH", "l", itoa(i))
-		if got, want := o.next().String(), fmt.Sprintf("*($l $%d)", i); got != want {
+		push.Want(":1", "RPUSH", "l", itoa(i))
+		if got, want := o.Next().String(), fmt.Sprintf("*($l $%d)", i); got != want {
 			t.Errorf("client %d got %s", i, got)
 		}
 	}
@@ -162,8 +163,8 @@ func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 func TestUnblockEndsWaitWhileKeyMoves(t *testing.T) {
 	r := routedTestWith(t, 3, patientForwards)
 	r.placeAll(r.all(1))
-	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
-	id := o.do("CLIENT", "ID").text
+	o, admin := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 2)
+	id := o.Do("CLIENT", "ID").Text
 	over, moved := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(moved)
@@ -181,11 +182,11 @@ func TestUnblockEndsWaitWhileKeyMoves(t *testing.T) {
 		<-moved
 	}()
 	for range 100 {
-		o.send("BLPOP", "l", "0")
+		o.Send("BLPOP", "l", "0")
 		awaitBlocked(t, admin, 1)
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
-		admin.want(":1", "CLIENT", "UNBLOCK", id)
-		if got := o.next().String(); got != "_*" {
+		admin.Want(":1", "CLIENT", "UNBLOCK", id)
+		if got := o.Next().String(); got != "_*" {
 			t.Fatalf("it got %s", got)
 		}
 		awaitBlocked(t, admin, 0)
@@ -199,8 +200,8 @@ func patientForwards(c *Config, _ *store.Config) { c.Settings.ForwardTimeout = t
 // while no node serves its key: its node waits for routes then.
 func TestUnblockReleasesEachClientThatInfoCounts(t *testing.T) {
 	r := routedTestWith(t, 2, patientForwards)
-	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
-	id := o.do("CLIENT", "ID").text
+	o, admin := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 2)
+	id := o.Do("CLIENT", "ID").Text
 	held := func() { r.place(0, r.all(1), map[int]bool{0: true}) }
 	refused := func() { // each node takes the other one for the owner
 		r.place(0, r.all(1), nil)
@@ -220,30 +221,30 @@ func TestUnblockReleasesEachClientThatInfoCounts(t *testing.T) {
 	} {
 		for reason, reply := range map[string]string{"TIMEOUT": "_*", "ERROR": "-" + msgUnblocked} {
 			tt.before()
-			o.send("BLPOP", "l", "0")
+			o.Send("BLPOP", "l", "0")
 			awaitBlocked(t, admin, 1)
 			if tt.after != nil {
-				waitFor(t, "the client to wait for the key", func() bool { return r.queued() == 1 })
+				resptest.WaitFor(t, "the client to wait for the key", func() bool { return r.queued() == 1 })
 				awaitBlocked(t, admin, 1)
 				tt.after()
-				waitFor(t, "the client to have left the node", func() bool { return r.queued() == 0 })
+				resptest.WaitFor(t, "the client to have left the node", func() bool { return r.queued() == 0 })
 			}
-			admin.want(":1", "CLIENT", "UNBLOCK", id, reason)
-			if got := o.next().String(); got != reply {
+			admin.Want(":1", "CLIENT", "UNBLOCK", id, reason)
+			if got := o.Next().String(); got != reply {
 				t.Fatalf("%s: the client got %s, want %s", tt.name, got, reply)
 			}
 			awaitBlocked(t, admin, 0)
-			o.want("+PONG", "PING")
+			o.Want("+PONG", "PING")
 		}
 	}
 	// A command that does not block is not counted, and not released.
 	held()
-	o.send("GET", "x")
-	waitFor(t, "GET to wait for routes", func() bool { return r.servers[0].stats.Waiting.Load() == 1 })
+	o.Send("GET", "x")
+	resptest.WaitFor(t, "GET to wait for routes", func() bool { return r.servers[0].stats.Waiting.Load() == 1 })
 	awaitBlocked(t, admin, 0)
-	admin.want(":0", "CLIENT", "UNBLOCK", id)
+	admin.Want(":0", "CLIENT", "UNBLOCK", id)
 	r.placeAll(r.all(0))
-	if got := o.next().String(); got != "_$" {
+	if got := o.Next().String(); got != "_$" {
 		t.Fatalf("GET got %s", got)
 	}
 }
@@ -271,12 +272,12 @@ func TestLateWaiterFollowsItsKey(t *testing.T) {
 			}
 			run(x)
 		}
-		o := dialRedis(t, r.addrs[client], 2)
-		o.send("BLPOP", "l", "0")
+		o := resptest.Dial(t, r.addrs[client], 2)
+		o.Send("BLPOP", "l", "0")
 		r.waits(2, 1)
 		r.waits(1, 0)
-		dialRedis(t, r.addrs[0], 2).want(":1", "RPUSH", "l", "x")
-		if got := o.next().String(); got != "*($l $x)" {
+		resptest.Dial(t, r.addrs[0], 2).Want(":1", "RPUSH", "l", "x")
+		if got := o.Next().String(); got != "*($l $x)" {
 			t.Errorf("client %d got %s", client, got)
 		}
 	}
@@ -286,10 +287,10 @@ func TestWaitingRedirectConnectionIsRedirected(t *testing.T) {
 	r := routedSlots(t, 2)
 	r.placeAll(r.all(0))
 	o := r.redirecting(0)
-	o.send("BLPOP", "l", "0")
+	o.Send("BLPOP", "l", "0")
 	r.waits(0, 1)
 	r.placeAll(r.all(1))
-	if got, want := o.next().String(), fmt.Sprintf("-MOVED %d %s", ring.Slot([]byte("l")), r.addrs[1]); got != want {
+	if got, want := o.Next().String(), fmt.Sprintf("-MOVED %d %s", ring.Slot([]byte("l")), r.addrs[1]); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -297,9 +298,9 @@ func TestWaitingRedirectConnectionIsRedirected(t *testing.T) {
 func TestBlockingKeysOfSeveralNodes(t *testing.T) {
 	r, keys := halves(t)
 	for i := range r.servers {
-		o := dialRedis(t, r.addrs[i], 2)
-		o.want("-"+msgCrossSlot, "BLPOP", keys[0], keys[1], "0")
-		o.want("-"+msgCrossSlot, "BLMOVE", keys[0], keys[1], "LEFT", "LEFT", "0")
+		o := resptest.Dial(t, r.addrs[i], 2)
+		o.Want("-"+msgCrossSlot, "BLPOP", keys[0], keys[1], "0")
+		o.Want("-"+msgCrossSlot, "BLMOVE", keys[0], keys[1], "LEFT", "LEFT", "0")
 	}
 }
 
@@ -367,7 +368,7 @@ func TestElementsAreTakenOnceWhileRangesChangeHands(t *testing.T) {
 	}()
 	pushers.Wait()
 	<-over
-	waitFor(t, "all elements to be taken", func() bool {
+	resptest.WaitFor(t, "all elements to be taken", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(taken) == 3*each*2

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -112,11 +113,11 @@ a
 func TestForwardedStreamReadMissesNothing(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
-	push := dialRedis(t, r.addrs[1], 3)
+	push := resptest.Dial(t, r.addrs[1], 3)
 	for i := range r.servers {
-		push.want("$"+itoa(i+1)+"-1", "XADD", "s", itoa(i+1)+"-1", "a", "b")
-		o := dialRedis(t, r.addrs[i], 2)
-		o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+		push.Want("$"+itoa(i+1)+"-1", "XADD", "s", itoa(i+1)+"-1", "a", "b")
+		o := resptest.Dial(t, r.addrs[i], 2)
+		o.Send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
 		r.waits(1, 1)
 		for _, to := range []int{0, 1} {
 			r.placeAll(r.all(to))
@@ -127,8 +128,8 @@ func TestForwardedStreamReadMissesNothing(t *testing.T) {
 		if want := fmt.Sprintf("%d-1 ", i+1); string(w.Memo) != want {
 			t.Errorf("it waits behind %q, not %q", w.Memo, want)
 		}
-		push.want("$"+itoa(i+1)+"-7", "XADD", "s", itoa(i+1)+"-7", "a", "b")
-		if got, want := o.next().String(), fmt.Sprintf("*(*($s *(*($%d-7 *($a $b)))))", i+1); got != want {
+		push.Want("$"+itoa(i+1)+"-7", "XADD", "s", itoa(i+1)+"-7", "a", "b")
+		if got, want := o.Next().String(), fmt.Sprintf("*(*($s *(*($%d-7 *($a $b)))))", i+1); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -137,11 +138,11 @@ func TestForwardedStreamReadMissesNothing(t *testing.T) {
 // A reply that is too large to be made within somebody else's unit is read afterwards.
 func TestWaitingReaderGetsLargeEntry(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	o, push := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	o.Send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
 	awaitBlocked(t, push, 1)
-	push.want("$1-1", "XADD", "s", "1-1", "f", strings.Repeat("x", 2*command.LargeReply))
-	if got := o.next().String(); len(got) < 2*command.LargeReply || !strings.HasPrefix(got, "*(*($s *(*($1-1 *($f $x") {
+	push.Want("$1-1", "XADD", "s", "1-1", "f", strings.Repeat("x", 2*command.LargeReply))
+	if got := o.Next().String(); len(got) < 2*command.LargeReply || !strings.HasPrefix(got, "*(*($s *(*($1-1 *($f $x") {
 		t.Errorf("it got %.100s", got)
 	}
 }

@@ -5,27 +5,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A crew is several clients of a real Redis, and as many of Ringside, of which some wait.
 type crew struct {
 	d       *differ
-	clients map[string]*[2]*oracle
+	clients map[string]*[2]*resptest.Conn
 	addrs   [2]string
 	blocked int
 }
 
 func newCrew(d *differ) *crew {
 	return &crew{
-		d: d, clients: make(map[string]*[2]*oracle),
-		addrs: [2]string{d.redis.c.RemoteAddr().String(), d.ours.c.RemoteAddr().String()},
+		d: d, clients: make(map[string]*[2]*resptest.Conn),
+		addrs: [2]string{d.redis.C.RemoteAddr().String(), d.ours.C.RemoteAddr().String()},
 	}
 }
 
-func (c *crew) client(name string) *[2]*oracle {
+func (c *crew) client(name string) *[2]*resptest.Conn {
 	if c.clients[name] == nil {
-		c.clients[name] = &[2]*oracle{dialRedis(c.d.t, c.addrs[0], c.d.proto), dialRedis(c.d.t, c.addrs[1], c.d.proto)}
+		c.clients[name] = &[2]*resptest.Conn{resptest.Dial(c.d.t, c.addrs[0], c.d.proto), resptest.Dial(c.d.t, c.addrs[1], c.d.proto)}
 	}
 	return c.clients[name]
 }
@@ -35,22 +36,22 @@ func (c *crew) client(name string) *[2]*oracle {
 // Who waits is counted whenever one more does: all others have been read by then.
 func (c *crew) run(script string) {
 	c.d.t.Helper()
-	c.d.runBy(script, func(words ...string) respValue {
+	c.d.runBy(script, func(words ...string) resptest.Value {
 		c.d.t.Helper()
 		name, waits := strings.CutSuffix(words[0], "~")
 		both := c.client(name)
 		if len(words) > 1 {
 			for _, o := range both {
-				o.send(words[1:]...)
+				o.Send(words[1:]...)
 			}
 		}
 		c.d.note(words)
 		if waits {
 			c.blocked++
 			c.await()
-			return respValue{}
+			return resptest.Value{}
 		}
-		want, got := both[0].next(), both[1].next()
+		want, got := both[0].Next(), both[1].Next()
 		if want.String() != got.String() {
 			c.d.differs(words, got, want)
 		}
@@ -64,15 +65,15 @@ func (c *crew) run(script string) {
 // await waits until as many clients wait as should.
 func (c *crew) await() {
 	c.d.t.Helper()
-	for _, o := range []*oracle{c.d.redis, c.d.ours} {
+	for _, o := range []*resptest.Conn{c.d.redis, c.d.ours} {
 		awaitBlocked(c.d.t, o, c.blocked)
 	}
 }
 
-func awaitBlocked(t testing.TB, o *oracle, n int) {
+func awaitBlocked(t testing.TB, o *resptest.Conn, n int) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		blocked := o.infoField("blocked_clients", "INFO", "clients")
+	for end := time.Now().Add(resptest.Patience); ; time.Sleep(time.Millisecond) {
+		blocked := o.InfoField("blocked_clients", "INFO", "clients")
 		if blocked == n {
 			return
 		}
@@ -273,17 +274,17 @@ func TestPipelineServesWaitersAfterEachCommand(t *testing.T) {
 		// What waits holds up what is behind it, and nothing else.
 		x := c.client("x")
 		for _, o := range x {
-			o.send("RPUSH", "seen", "1")
-			o.send("BLPOP", "l", "0")
-			o.send("RPUSH", "seen", "2")
-			o.send("BLPOP", "k", "l", "0.01")
-			o.send("LLEN", "seen")
+			o.Send("RPUSH", "seen", "1")
+			o.Send("BLPOP", "l", "0")
+			o.Send("RPUSH", "seen", "2")
+			o.Send("BLPOP", "k", "l", "0.01")
+			o.Send("LLEN", "seen")
 		}
 		c.blocked = 2
 		c.run("x") // the first reply; it waits from then on
 		c.run("p LLEN seen\np RPUSH l v")
 		for range 4 {
-			if want, got := x[0].next().String(), x[1].next().String(); want != got {
+			if want, got := x[0].Next().String(), x[1].Next().String(); want != got {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		}

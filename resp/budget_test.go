@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // TestMemoryComesBack: whatever clients did, nothing is charged once they are gone.
@@ -12,20 +14,20 @@ func TestMemoryComesBack(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	big := strings.Repeat("x", 300<<10)
 	for range 4 {
-		o := dialRedis(t, addr, 2)
-		o.want("+OK", "SET", "a", big)
-		o.send("GET", "a")
-		o.send("SET", "b", big)
-		o.send("GET", "b")
-		o.c.Close()
-		o = dialRedis(t, addr, 2)
-		if got := o.do("GET", "a").text; got != big {
+		o := resptest.Dial(t, addr, 2)
+		o.Want("+OK", "SET", "a", big)
+		o.Send("GET", "a")
+		o.Send("SET", "b", big)
+		o.Send("GET", "b")
+		o.C.Close()
+		o = resptest.Dial(t, addr, 2)
+		if got := o.Do("GET", "a").Text; got != big {
 			t.Error("GET: another value")
 		}
-		o.c.Write([]byte("*2\r\n$3\r\nGET\r\n$200000\r\n" + big[:150000]))
-		o.c.Close()
+		o.C.Write([]byte("*2\r\n$3\r\nGET\r\n$200000\r\n" + big[:150000]))
+		o.C.Close()
 	}
-	waitFor(t, "all memory is given back", func() bool { return srv.budget.inUse() == 0 && srv.count.Load() == 0 })
+	resptest.WaitFor(t, "all memory is given back", func() bool { return srv.budget.inUse() == 0 && srv.count.Load() == 0 })
 }
 
 // TestRequestsLargerThanTheBudgetPass, one at a time.
@@ -34,10 +36,10 @@ func TestRequestsLargerThanTheBudgetPass(t *testing.T) {
 	value := strings.Repeat("x", 3<<20)
 	done := make(chan string, 4)
 	for i := range cap(done) {
-		o := dialRaw(t, addr)
+		o := resptest.DialRaw(t, addr)
 		go func() {
-			writeCommand(o.c, "SET", fmt.Sprint("k", i), value)
-			v, err := readValue(o.r)
+			resptest.Write(o.C, "SET", fmt.Sprint("k", i), value)
+			v, err := o.Read()
 			done <- fmt.Sprint(v, err)
 		}()
 	}
@@ -47,7 +49,7 @@ func TestRequestsLargerThanTheBudgetPass(t *testing.T) {
 			if got != "+OK <nil>" {
 				t.Errorf("SET: %s", got)
 			}
-		case <-time.After(patience):
+		case <-time.After(resptest.Patience):
 			t.Fatal("a request waits for ever")
 		}
 	}
@@ -60,13 +62,13 @@ func TestStalledSenderIsClosed(t *testing.T) {
 		t.Skip("takes as long as a sender may stall")
 	}
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.ClientMemory = 1 << 20 })
-	stalled := dialRaw(t, addr)
-	stalled.c.Write([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$8000000\r\n" + strings.Repeat("x", 2<<20)))
-	waitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
-	o := dialRedis(t, addr, 2)
-	o.want("+PONG", "PING")
-	o.want("+OK", "SET", "b", strings.Repeat("x", 200<<10))
-	stalled.ended()
+	stalled := resptest.DialRaw(t, addr)
+	stalled.C.Write([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$8000000\r\n" + strings.Repeat("x", 2<<20)))
+	resptest.WaitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+PONG", "PING")
+	o.Want("+OK", "SET", "b", strings.Repeat("x", 200<<10))
+	stalled.Ended()
 }
 
 // TestLongPipelineOfLargeReplies: what a pipeline reads may be more than the output
@@ -76,19 +78,19 @@ func TestLongPipelineOfLargeReplies(t *testing.T) {
 		c.Settings.ClientMemory = 4 << 20
 		c.Settings.OutputBuffer = 2 << 20
 	})
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	value := strings.Repeat("x", 1000<<10)
-	o.want("+OK", "SET", "a", value)
+	o.Want("+OK", "SET", "a", value)
 	const n = 30
 	go func() {
-		o.send("SET", "b", "1")
+		o.Send("SET", "b", "1")
 		for range n {
-			o.send("GET", "a")
+			o.Send("GET", "a")
 		}
 	}()
-	o.next()
+	o.Next()
 	for range n {
-		if got := o.next().text; got != value {
+		if got := o.Next().Text; got != value {
 			t.Fatalf("GET: %d bytes", len(got))
 		}
 	}
@@ -97,18 +99,18 @@ func TestLongPipelineOfLargeReplies(t *testing.T) {
 // TestSlowReaderIsClosed: who does not take replies does not keep others waiting.
 func TestSlowReaderIsClosed(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.ClientMemory = 4 << 20 })
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "SET", "a", strings.Repeat("x", 1000<<10))
-	o.want("+OK", "CONFIG", "SET", "client-memory", "1mb")
-	slow := dialRaw(t, addr)
-	waitFor(t, "the slow reader is accepted", func() bool { return srv.count.Load() == 2 })
-	slow.send("SET", "c", "1")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "SET", "a", strings.Repeat("x", 1000<<10))
+	o.Want("+OK", "CONFIG", "SET", "client-memory", "1mb")
+	slow := resptest.DialRaw(t, addr)
+	resptest.WaitFor(t, "the slow reader is accepted", func() bool { return srv.count.Load() == 2 })
+	slow.Send("SET", "c", "1")
 	for range 60 {
-		slow.send("GET", "a")
+		slow.Send("GET", "a")
 	}
 	// The kernel takes replies for a while, so that the first values may find room.
-	waitFor(t, "the slow reader is gone", func() bool {
-		o.want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
+	resptest.WaitFor(t, "the slow reader is gone", func() bool {
+		o.Want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
 		return srv.count.Load() == 1
 	})
 }

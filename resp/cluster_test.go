@@ -12,9 +12,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
-
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -169,13 +169,13 @@ func TestClusterClientsThroughOneNode(t *testing.T) {
 	useClusterClient(t, r, false, redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[2:]}))
 	_, lone := serveTest(t, nil)
 	for _, addr := range []string{r.addrs[0], lone} {
-		o := dialRedis(t, addr, 2)
-		slots := o.do("CLUSTER", "SLOTS")
+		o := resptest.Dial(t, addr, 2)
+		slots := o.Do("CLUSTER", "SLOTS")
 		_, port, _ := net.SplitHostPort(addr)
-		if len(slots.elems) != 1 || !strings.HasPrefix(slots.String(), "*(*(:0 :16383 *($127.0.0.1 :"+port+" ") {
+		if len(slots.Elems) != 1 || !strings.HasPrefix(slots.String(), "*(*(:0 :16383 *($127.0.0.1 :"+port+" ") {
 			t.Errorf("CLUSTER SLOTS: %v", slots)
 		}
-		if text := o.do("INFO", "cluster").text; !strings.Contains(text, "cluster_enabled:0") {
+		if text := o.Do("INFO", "cluster").Text; !strings.Contains(text, "cluster_enabled:0") {
 			t.Error(text)
 		}
 		c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true})
@@ -204,23 +204,23 @@ func TestReadonlyReadsAtBackup(t *testing.T) {
 	primary, backup, other := r.redirecting(1), r.redirecting(0), r.redirecting(2)
 	moved := "-MOVED 12182 " + r.addrs[1]
 	for i := range 20 { // every read sees the write before
-		primary.want("+OK", "SET", "foo", fmt.Sprint(i))
-		backup.want("+OK", "READONLY")
-		backup.want(fmt.Sprint("$", i), "GET", "foo")
-		backup.want("*($"+fmt.Sprint(i)+" _$)", "MGET", "foo", "{foo}2")
-		backup.want(moved, "SET", "foo", "x")
-		backup.want(moved, "GETDEL", "foo")
-		backup.want(moved, "EVAL", "return redis.call('get',KEYS[1])", "1", "foo")
-		backup.want("-"+msgCrossSlot, "MGET", "foo", "bar")
-		backup.want("+OK", "READWRITE")
-		backup.want(moved, "GET", "foo")
+		primary.Want("+OK", "SET", "foo", fmt.Sprint(i))
+		backup.Want("+OK", "READONLY")
+		backup.Want(fmt.Sprint("$", i), "GET", "foo")
+		backup.Want("*($"+fmt.Sprint(i)+" _$)", "MGET", "foo", "{foo}2")
+		backup.Want(moved, "SET", "foo", "x")
+		backup.Want(moved, "GETDEL", "foo")
+		backup.Want(moved, "EVAL", "return redis.call('get',KEYS[1])", "1", "foo")
+		backup.Want("-"+msgCrossSlot, "MGET", "foo", "bar")
+		backup.Want("+OK", "READWRITE")
+		backup.Want(moved, "GET", "foo")
 	}
-	other.want("+OK", "READONLY")
-	other.want(moved, "GET", "foo")
-	backup.want("+OK", "READONLY")
-	backup.want("+RESET", "RESET")
-	backup.want("+OK", "RING", "ROUTE", "redirect")
-	backup.want(moved, "GET", "foo")
+	other.Want("+OK", "READONLY")
+	other.Want(moved, "GET", "foo")
+	backup.Want("+OK", "READONLY")
+	backup.Want("+RESET", "RESET")
+	backup.Want("+OK", "RING", "ROUTE", "redirect")
+	backup.Want(moved, "GET", "foo")
 }
 
 func TestMovedTellsWhere(t *testing.T) {
@@ -234,22 +234,22 @@ func TestMovedTellsWhere(t *testing.T) {
 	}
 	r.placeAll(half)
 	o := r.redirecting(0)
-	o.want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
-	o.want("_$", "GET", "bar") // slot 5061
-	o.want("-"+msgCrossSlot, "MGET", "foo", "bar")
-	o.want("+OK", "ASKING")
-	o.want("+OK", "READONLY")
-	o.want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
-	o.want("+OK", "READWRITE")
-	o.want("$redirect", "RING", "ROUTE")
-	o.want("+OK", "RING", "ROUTE", "Forward")
-	o.want("_$", "GET", "foo")
-	o.want("*(_$ _$)", "MGET", "foo", "bar")
-	o.want("+OK", "CONFIG", "SET", "route", "redirect")
-	o.want("$forward", "RING", "ROUTE")
-	o.want("+RESET", "RESET")
-	o.want("$redirect", "RING", "ROUTE")
-	if !strings.HasPrefix(o.do("CONFIG", "SET", "route", "x").text, "ERR ") {
+	o.Want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
+	o.Want("_$", "GET", "bar") // slot 5061
+	o.Want("-"+msgCrossSlot, "MGET", "foo", "bar")
+	o.Want("+OK", "ASKING")
+	o.Want("+OK", "READONLY")
+	o.Want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
+	o.Want("+OK", "READWRITE")
+	o.Want("$redirect", "RING", "ROUTE")
+	o.Want("+OK", "RING", "ROUTE", "Forward")
+	o.Want("_$", "GET", "foo")
+	o.Want("*(_$ _$)", "MGET", "foo", "bar")
+	o.Want("+OK", "CONFIG", "SET", "route", "redirect")
+	o.Want("$forward", "RING", "ROUTE")
+	o.Want("+RESET", "RESET")
+	o.Want("$redirect", "RING", "ROUTE")
+	if !strings.HasPrefix(o.Do("CONFIG", "SET", "route", "x").Text, "ERR ") {
 		t.Error("route x is accepted")
 	}
 	if n := r.servers[0].stats.Redirected.Load(); n != 2 {
@@ -262,7 +262,7 @@ func TestMovedTellsWhere(t *testing.T) {
 	for i := 0; native.token([]byte(key)) < 1<<31; i++ {
 		key = fmt.Sprint("k", i)
 	}
-	native.redirecting(0).want(fmt.Sprintf("-MOVED %d %s", native.token([]byte(key)), native.addrs[1]), "GET", key)
+	native.redirecting(0).Want(fmt.Sprintf("-MOVED %d %s", native.token([]byte(key)), native.addrs[1]), "GET", key)
 }
 
 func TestKeysOfASlot(t *testing.T) {
@@ -279,20 +279,20 @@ func TestKeysOfASlot(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.placeAll(p)
-		a, b := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+		a, b := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
 		for i := range 20 {
-			a.want("+OK", "SET", fmt.Sprintf("{foo}%d", i), "v") // slot 12182: n1's
-			a.want("+OK", "SET", fmt.Sprint("other", i), "v")
+			a.Want("+OK", "SET", fmt.Sprintf("{foo}%d", i), "v") // slot 12182: n1's
+			a.Want("+OK", "SET", fmt.Sprint("other", i), "v")
 		}
-		b.want(":20", "CLUSTER", "COUNTKEYSINSLOT", "12182")
-		if got := b.do("CLUSTER", "GETKEYSINSLOT", "12182", "7"); len(got.elems) != 7 || !strings.HasPrefix(got.elems[6].text, "{foo}") {
+		b.Want(":20", "CLUSTER", "COUNTKEYSINSLOT", "12182")
+		if got := b.Do("CLUSTER", "GETKEYSINSLOT", "12182", "7"); len(got.Elems) != 7 || !strings.HasPrefix(got.Elems[6].Text, "{foo}") {
 			t.Errorf("GETKEYSINSLOT: %v", got)
 		}
-		b.want("*", "CLUSTER", "GETKEYSINSLOT", "12182", "0")
+		b.Want("*", "CLUSTER", "GETKEYSINSLOT", "12182", "0")
 		if slots {
-			a.want(":0", "CLUSTER", "COUNTKEYSINSLOT", "12182")
+			a.Want(":0", "CLUSTER", "COUNTKEYSINSLOT", "12182")
 		} else {
-			a.want(":20", "CLUSTER", "COUNTKEYSINSLOT", "12182")
+			a.Want(":20", "CLUSTER", "COUNTKEYSINSLOT", "12182")
 		}
 	}
 }
@@ -302,9 +302,9 @@ func TestClusterAgainstRedis(t *testing.T) {
 	real := redistest.StartCluster(t, "")
 	_, ours := serveTest(t, nil)
 	for proto := 2; proto <= 3; proto++ {
-		a, b := dialRedis(t, real, proto), dialRedis(t, ours, proto)
-		hide := func(o *oracle, addr string, v respValue) string {
-			id := o.do("CLUSTER", "MYID").text
+		a, b := resptest.Dial(t, real, proto), resptest.Dial(t, ours, proto)
+		hide := func(o *resptest.Conn, addr string, v resptest.Value) string {
+			id := o.Do("CLUSTER", "MYID").Text
 			if len(id) != 40 {
 				t.Errorf("id %q", id)
 			}
@@ -321,7 +321,7 @@ func TestClusterAgainstRedis(t *testing.T) {
 			"CLUSTER GETKEYSINSLOT 16384 1", "CLUSTER NOSUCH", "CLUSTER KEYSLOT", "READONLY", "READWRITE", "ASKING", "ASKING x",
 		} {
 			args := strings.Fields(line)
-			want, got := hide(a, real, a.do(args...)), hide(b, ours, b.do(args...))
+			want, got := hide(a, real, a.Do(args...)), hide(b, ours, b.Do(args...))
 			want, got = withoutEpochs(want), withoutEpochs(got)
 			if want != got {
 				t.Errorf("%s, RESP%d:\n got %s\nwant %s", line, proto, got, want)
@@ -354,7 +354,7 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 	}
 	r.links["proxy"] = Route{ID: "proxy", Addr: "10.0.0.9:6379", Proxy: true}
 	r.placeAll(p)
-	o := dialRedis(t, r.addrs[1], 2)
+	o := resptest.Dial(t, r.addrs[1], 2)
 	var ids, at []string
 	for i, addr := range r.addrs {
 		ids = append(ids, clusterID(fmt.Sprint("n", i)))
@@ -366,23 +366,23 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 		ids[1] + " " + at[1] + " myself,master - 0 0 3 connected 8192-12287\n" +
 		ids[2] + " " + at[2] + " slave " + ids[0] + " 0 0 3 connected\n" +
 		clusterID("proxy") + " 10.0.0.9:6379@16379 master,proxy - 0 0 3 connected\n"
-	if got := o.do("CLUSTER", "NODES").text; got != want {
+	if got := o.Do("CLUSTER", "NODES").Text; got != want {
 		t.Errorf("CLUSTER NODES:\n%swant\n%s", got, want)
 	}
-	o.want("$"+ids[1], "CLUSTER", "MYID")
-	slots := o.do("CLUSTER", "SLOTS")
-	if len(slots.elems) != 3 || len(slots.elems[0].elems) != 4 || slots.elems[0].elems[3].elems[2].text != ids[2] {
+	o.Want("$"+ids[1], "CLUSTER", "MYID")
+	slots := o.Do("CLUSTER", "SLOTS")
+	if len(slots.Elems) != 3 || len(slots.Elems[0].Elems) != 4 || slots.Elems[0].Elems[3].Elems[2].Text != ids[2] {
 		t.Errorf("CLUSTER SLOTS: %v", slots)
 	}
-	shards := o.do("CLUSTER", "SHARDS")
-	if len(shards.elems) != 2 || len(shards.elems[0].field("slots").elems) != 4 || shards.elems[0].field("nodes").elems[1].field("role").text != "replica" {
+	shards := o.Do("CLUSTER", "SHARDS")
+	if len(shards.Elems) != 2 || len(shards.Elems[0].Field("slots").Elems) != 4 || shards.Elems[0].Field("nodes").Elems[1].Field("role").Text != "replica" {
 		t.Errorf("CLUSTER SHARDS: %v", shards)
 	}
-	if text := o.do("INFO", "cluster", "server").text; !strings.Contains(text, "cluster_enabled:1") || !strings.Contains(text, "redis_mode:cluster") {
+	if text := o.Do("INFO", "cluster", "server").Text; !strings.Contains(text, "cluster_enabled:1") || !strings.Contains(text, "redis_mode:cluster") {
 		t.Error(text)
 	}
-	o.want("$cluster-enabled", "ECHO", "cluster-enabled")
-	if got := o.do("CONFIG", "GET", "cluster-enabled").elems[1].text; got != "yes" {
+	o.Want("$cluster-enabled", "ECHO", "cluster-enabled")
+	if got := o.Do("CONFIG", "GET", "cluster-enabled").Elems[1].Text; got != "yes" {
 		t.Errorf("cluster-enabled %s", got)
 	}
 }
@@ -400,13 +400,13 @@ func TestNodeWithSlotsIsListedAsReplicaOfNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.placeAll(p)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	// One run of slots has a replica: n3, which has copies of n1's slots alone.
 	for i, copies := range [][]string{{"n0"}, {"n1"}, {"n1", "n3"}} {
-		run := o.do("CLUSTER", "SLOTS").elems[i].elems[2:]
+		run := o.Do("CLUSTER", "SLOTS").Elems[i].Elems[2:]
 		var got []string
 		for _, node := range run {
-			got = append(got, node.elems[2].text)
+			got = append(got, node.Elems[2].Text)
 		}
 		var want []string
 		for _, id := range copies {
@@ -416,14 +416,14 @@ func TestNodeWithSlotsIsListedAsReplicaOfNone(t *testing.T) {
 			t.Errorf("run %d of CLUSTER SLOTS: %v, want %v", i, got, want)
 		}
 	}
-	for _, shard := range o.do("CLUSTER", "SHARDS").elems {
-		for i, node := range shard.field("nodes").elems {
-			if replica := node.field("role").text == "replica"; replica != (i > 0) || replica && node.field("id").text != clusterID("n3") {
+	for _, shard := range o.Do("CLUSTER", "SHARDS").Elems {
+		for i, node := range shard.Field("nodes").Elems {
+			if replica := node.Field("role").Text == "replica"; replica != (i > 0) || replica && node.Field("id").Text != clusterID("n3") {
 				t.Errorf("node %d of a shard: %v", i, node)
 			}
 		}
 	}
-	if got := strings.Count(o.do("CLUSTER", "NODES").text, "slave "+clusterID("n1")); got != 1 {
+	if got := strings.Count(o.Do("CLUSTER", "NODES").Text, "slave "+clusterID("n1")); got != 1 {
 		t.Errorf("CLUSTER NODES names %d replicas of n1, want 1", got)
 	}
 }
@@ -447,7 +447,7 @@ func TestRedisClusterTools(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, path, append([]string{"-p", port}, strings.Fields(test.args)...)...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), test.want) || strings.Contains(string(out), "MOVED") {

@@ -3,6 +3,7 @@ package resp
 import (
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 )
@@ -13,7 +14,7 @@ func TestConfigTellsTheTruth(t *testing.T) {
 		c.Fixed = map[string]string{"dir": "/data", "bind": "127.0.0.1", "loglevel": "notice", "hz": "5"}
 		st.Fsync = "always"
 	})
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	for name, want := range map[string]string{
 		"appendfsync": "always", "appendonly": "yes", "save": "", "databases": "1",
 		"dir": "/data", "bind": "127.0.0.1", "loglevel": "notice", "hz": "5", "protected-mode": "yes",
@@ -22,38 +23,38 @@ func TestConfigTellsTheTruth(t *testing.T) {
 		"slowlog-log-slower-than":    "10000",
 		"client-output-buffer-limit": "normal 67108864 0 0 slave 0 0 0 pubsub 67108864 0 0",
 	} {
-		v := o.do("CONFIG", "GET", name)
-		if got := v.field(name); v.kind != '%' || got == nil || got.text != want {
+		v := o.Do("CONFIG", "GET", name)
+		if got := v.Field(name); v.Kind != '%' || got == nil || got.Text != want {
 			t.Errorf("%s: %v, want %q", name, v, want)
 		}
 	}
-	if got := o.do("CONFIG", "GET", "port").field("port"); got == nil || mustInt(t, got.text) != srv.port.Load() || got.text == "0" {
+	if got := o.Do("CONFIG", "GET", "port").Field("port"); got == nil || mustInt(t, got.Text) != srv.port.Load() || got.Text == "0" {
 		t.Errorf("port: %v", got)
 	}
 	// Each setting once, however many patterns name it.
 	seen := map[string]bool{}
-	for i, e := range o.do("CONFIG", "GET", "*", "max*", "save").elems {
+	for i, e := range o.Do("CONFIG", "GET", "*", "max*", "save").Elems {
 		if i%2 == 0 {
-			if seen[e.text] {
-				t.Errorf("%s comes twice", e.text)
+			if seen[e.Text] {
+				t.Errorf("%s comes twice", e.Text)
 			}
-			seen[e.text] = true
+			seen[e.Text] = true
 		}
 	}
 }
 
 func TestConfigSet(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings = settings.Default() })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	// What cannot change may be set to what it is.
-	o.want("+OK", "CONFIG", "SET", "save", "", "appendonly", "yes", "maxmemory", "0")
-	o.want("-ERR CONFIG SET failed (possibly related to argument 'save') - can't set immutable config", "CONFIG", "SET", "save", "60 1")
-	o.want("+OK", "CONFIG", "SET", "max-key-size", "1kb", "client-memory", "2mb", "max-args", "100")
+	o.Want("+OK", "CONFIG", "SET", "save", "", "appendonly", "yes", "maxmemory", "0")
+	o.Want("-ERR CONFIG SET failed (possibly related to argument 'save') - can't set immutable config", "CONFIG", "SET", "save", "60 1")
+	o.Want("+OK", "CONFIG", "SET", "max-key-size", "1kb", "client-memory", "2mb", "max-args", "100")
 	if srv.settings.MaxKey.Load() != 1024 || srv.settings.ClientMemory.Load() != 2<<20 || srv.settings.MaxArgs.Load() != 100 {
 		t.Error("the limits are not set")
 	}
-	o.want("-"+command.MsgKeyTooLong, "GET", string(make([]byte, 1025)))
-	o.want("+OK", "CONFIG", "SET", "timeout", "5")
+	o.Want("-"+command.MsgKeyTooLong, "GET", string(make([]byte, 1025)))
+	o.Want("+OK", "CONFIG", "SET", "timeout", "5")
 	if got := srv.settings.IdleTimeout.Load(); got != 5e9 {
 		t.Errorf("idle timeout: %d ns", got)
 	}
@@ -66,7 +67,7 @@ func TestConfigSet(t *testing.T) {
 		"normal 0 0 0":   "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - argument must be between 65536 and 1125899906842624 inclusive",
 		"pubsub 1 0 0":   "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - pubsub clients have the limit of normal ones",
 	} {
-		o.want(want, "CONFIG", "SET", "client-output-buffer-limit", value)
+		o.Want(want, "CONFIG", "SET", "client-output-buffer-limit", value)
 	}
 	if got := srv.settings.OutputBuffer.Load(); got != 1<<20 {
 		t.Errorf("output buffer: %d", got)
@@ -75,14 +76,14 @@ func TestConfigSet(t *testing.T) {
 
 func TestPasswordChanges(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "CONFIG", "SET", "requirepass", "secret")
-	o.want("*($requirepass $secret)", "CONFIG", "GET", "requirepass") // who is in stays in
-	other := dialRaw(t, addr)
-	other.want("-"+command.MsgNoAuth, "PING")
-	o.want("+OK", "CONFIG", "SET", "requirepass", "")
-	other.want("+PONG", "PING")
-	other.want("-"+msgNoPass, "AUTH", "x")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "CONFIG", "SET", "requirepass", "secret")
+	o.Want("*($requirepass $secret)", "CONFIG", "GET", "requirepass") // who is in stays in
+	other := resptest.DialRaw(t, addr)
+	other.Want("-"+command.MsgNoAuth, "PING")
+	o.Want("+OK", "CONFIG", "SET", "requirepass", "")
+	other.Want("+PONG", "PING")
+	other.Want("-"+msgNoPass, "AUTH", "x")
 }
 
 func TestParseMemory(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -40,23 +41,23 @@ func TestDumpTravelsBothWays(t *testing.T) {
 	seed := randomtest.Seed(t)
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {
 		for _, value := range dumpValues(rand.New(rand.NewPCG(seed, 1))) {
-			p.redis.do("SET", "k", value)
-			payload := p.redis.do("DUMP", "k").text
-			if v := p.ours.do("RESTORE", "k", "0", payload, "REPLACE"); v.text != "OK" {
+			p.redis.Do("SET", "k", value)
+			payload := p.redis.Do("DUMP", "k").Text
+			if v := p.ours.Do("RESTORE", "k", "0", payload, "REPLACE"); v.Text != "OK" {
 				t.Fatalf("RESTORE of %d bytes: %s", len(value), v)
 			}
-			if v := p.ours.do("GET", "k"); v.text != value {
-				t.Fatalf("%d bytes became %d", len(value), len(v.text))
+			if v := p.ours.Do("GET", "k"); v.Text != value {
+				t.Fatalf("%d bytes became %d", len(value), len(v.Text))
 			}
-			back := p.ours.do("DUMP", "k").text
+			back := p.ours.Do("DUMP", "k").Text
 			if back != payload {
 				t.Errorf("DUMP of %d bytes: %d bytes, Redis has %d", len(value), len(back), len(payload))
 			}
-			if v := p.redis.do("RESTORE", "back", "0", back, "REPLACE"); v.text != "OK" {
+			if v := p.redis.Do("RESTORE", "back", "0", back, "REPLACE"); v.Text != "OK" {
 				t.Fatalf("Redis, RESTORE of %d bytes: %s", len(value), v)
 			}
-			if v := p.redis.do("GET", "back"); v.text != value {
-				t.Fatalf("Redis: %d bytes became %d", len(value), len(v.text))
+			if v := p.redis.Do("GET", "back"); v.Text != value {
+				t.Fatalf("Redis: %d bytes became %d", len(value), len(v.Text))
 			}
 		}
 	})
@@ -102,25 +103,25 @@ func TestRestoreOptionsLikeRedis(t *testing.T) {
 
 // TestRestoreRefuses what it cannot hold, and leaves the key as it is.
 func TestRestoreRefuses(t *testing.T) {
-	redis := dialRedis(t, redistest.Start7(t), 2)
+	redis := resptest.Dial(t, redistest.Start7(t), 2)
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxValue = 4096 })
-	o := dialRedis(t, addr, 2)
-	o.do("SET", "k", "old")
-	redis.do("SET", "large", strings.Repeat("ab", 5000))
+	o := resptest.Dial(t, addr, 2)
+	o.Do("SET", "k", "old")
+	redis.Do("SET", "large", strings.Repeat("ab", 5000))
 	for want, payload := range map[string]string{
 		"module":             string(rdb.Seal([]byte{7, 0}, 0)), // a value of a module's own type
-		"proto-max-bulk-len": redis.do("DUMP", "large").text,
+		"proto-max-bulk-len": redis.Do("DUMP", "large").Text,
 	} {
-		v := o.do("RESTORE", "k", "0", payload, "REPLACE")
-		if v.kind != '-' || !strings.Contains(v.text, want) {
+		v := o.Do("RESTORE", "k", "0", payload, "REPLACE")
+		if v.Kind != '-' || !strings.Contains(v.Text, want) {
 			t.Errorf("%s: %s", want, v)
 		}
 	}
 	payload := string(rdb.AppendString(nil, []byte("v")))
-	if v := o.do("RESTORE", "k", "9223372036854775807", payload, "REPLACE"); v.text != "ERR invalid expire time in 'restore' command" {
+	if v := o.Do("RESTORE", "k", "9223372036854775807", payload, "REPLACE"); v.Text != "ERR invalid expire time in 'restore' command" {
 		t.Errorf("overflow: %s", v)
 	}
-	if v := o.do("GET", "k"); v.text != "old" {
+	if v := o.Do("GET", "k"); v.Text != "old" {
 		t.Errorf("the key became %s", v)
 	}
 }
@@ -131,21 +132,21 @@ func TestDumpOfALargeValueInAPipeline(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 4 << 20 })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	large := strings.Repeat("some words ", 2*command.LargeReply/11)
-	o.do("SET", "large", large)
-	o.do("SET", "huge", strings.Repeat("x", 5<<20))
+	o.Do("SET", "large", large)
+	o.Do("SET", "huge", strings.Repeat("x", 5<<20))
 	go func() {
-		_, _ = o.c.Write([]byte("SET a 1\r\nDUMP large\r\nGET a\r\nDUMP huge\r\nDUMP large\r\nPING\r\n"))
+		_, _ = o.C.Write([]byte("SET a 1\r\nDUMP large\r\nGET a\r\nDUMP huge\r\nDUMP large\r\nPING\r\n"))
 	}()
 	payload := rdb.AppendString(nil, []byte(large))
 	for i, want := range []string{"OK", string(payload), "1", "ERR the reply would exceed the output buffer of 4194304 bytes", string(payload), "PONG"} {
-		v, err := readValue(o.r)
+		v, err := o.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.text != want {
-			t.Errorf("reply %d: %.100s (%d bytes), want %d bytes", i, v.text, len(v.text), len(want))
+		if v.Text != want {
+			t.Errorf("reply %d: %.100s (%d bytes), want %d bytes", i, v.Text, len(v.Text), len(want))
 		}
 	}
 }
@@ -154,22 +155,22 @@ func TestDumpOfALargeValueInAPipeline(t *testing.T) {
 // and none of them gets lost.
 func TestDumpBehindOtherReplies(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 64 << 10 })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	noise := make([]byte, 40_000)
 	for i := range noise {
 		noise[i] = byte(rand.Uint32())
 	}
-	o.do("SET", "k", string(noise))
-	o.do("SET", "full", strings.Repeat("x", 64<<10))
-	go func() { _, _ = o.c.Write([]byte("DUMP k\r\nDUMP k\r\nSET a 1\r\nDUMP k\r\nDUMP full\r\n")) }()
+	o.Do("SET", "k", string(noise))
+	o.Do("SET", "full", strings.Repeat("x", 64<<10))
+	go func() { _, _ = o.C.Write([]byte("DUMP k\r\nDUMP k\r\nSET a 1\r\nDUMP k\r\nDUMP full\r\n")) }()
 	payload := string(rdb.AppendString(nil, noise))
 	for i, want := range []string{payload, payload, "OK", payload, "ERR the reply would exceed the output buffer of 65536 bytes"} {
-		v, err := readValue(o.r)
+		v, err := o.Read()
 		if err != nil {
 			t.Fatalf("reply %d: %v", i, err)
 		}
-		if v.text != want {
-			t.Errorf("reply %d: %.100q (%d bytes), want %d bytes", i, v.text, len(v.text), len(want))
+		if v.Text != want {
+			t.Errorf("reply %d: %.100q (%d bytes), want %d bytes", i, v.Text, len(v.Text), len(want))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
@@ -20,19 +21,19 @@ func TestInfoHasTheSectionsOfRedis(t *testing.T) {
 	_, ours := serveTest(t, nil)
 	for _, args := range []string{"INFO", "INFO default", "INFO all", "INFO everything", "INFO server clients Memory", "INFO cpu nosuch", "INFO commandstats latencystats errorstats", "INFO replication default"} {
 		words := strings.Fields(args)
-		a, b := dialRedis(t, real, 2), dialRedis(t, ours, 2)
-		want, got := infoTitles(a.do(words...).text), infoTitles(b.do(words...).text)
+		a, b := resptest.Dial(t, real, 2), resptest.Dial(t, ours, 2)
+		want, got := infoTitles(a.Do(words...).Text), infoTitles(b.Do(words...).Text)
 		got = slices.DeleteFunc(got, func(s string) bool { return s == "# Ringside" || s == "# Ring" })
 		if !slices.Equal(want, got) {
 			t.Errorf("%s: %v, want %v", args, got, want)
 		}
 	}
-	known := infoFields(dialRedis(t, real, 2).do("INFO", "everything").text)
+	known := infoFields(resptest.Dial(t, real, 2).Do("INFO", "everything").Text)
 	known["ringside_version"], known["go_version"] = "", ""
 	for _, aof := range []string{"aof_current_size", "aof_base_size", "aof_pending_rewrite", "aof_delayed_fsync"} {
 		known[aof] = "" // only with an append-only file
 	}
-	text := dialRedis(t, ours, 2).do("INFO", "everything").text
+	text := resptest.Dial(t, ours, 2).Do("INFO", "everything").Text
 	text, own, _ := strings.Cut(text, "# Ringside\r\n")
 	for name := range infoFields(text) {
 		if _, ok := known[name]; !ok && !strings.HasPrefix(name, "cmdstat_") && !strings.HasPrefix(name, "latency_perc") && !strings.HasPrefix(name, "errorstat_") {
@@ -62,21 +63,21 @@ func infoFields(text string) map[string]string {
 
 func TestInfoCounts(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.NodeID = "n1" })
-	o := dialRedis(t, addr, 3)
-	o.want("+OK", "SET", "a", "1")
-	o.want("+OK", "SET", "b", "1", "PX", "100000")
-	o.want("$1", "GET", "a")
-	o.want("$1", "GET", "b")
-	o.want("_", "GET", "c")
-	o.do("INCR") // rejected
-	o.do("nosuch")
-	o.want("-"+command.MsgNotInteger, "SET", "a", "1", "EX", "x")
+	o := resptest.Dial(t, addr, 3)
+	o.Want("+OK", "SET", "a", "1")
+	o.Want("+OK", "SET", "b", "1", "PX", "100000")
+	o.Want("$1", "GET", "a")
+	o.Want("$1", "GET", "b")
+	o.Want("_", "GET", "c")
+	o.Do("INCR") // rejected
+	o.Do("nosuch")
+	o.Want("-"+command.MsgNotInteger, "SET", "a", "1", "EX", "x")
 
-	v := o.do("INFO", "everything")
-	if v.kind != '=' || !strings.HasPrefix(v.text, "txt:") {
-		t.Errorf("RESP3: %c%.10q", v.kind, v.text)
+	v := o.Do("INFO", "everything")
+	if v.Kind != '=' || !strings.HasPrefix(v.Text, "txt:") {
+		t.Errorf("RESP3: %c%.10q", v.Kind, v.Text)
 	}
-	f := infoFields(v.text)
+	f := infoFields(v.Text)
 	for name, want := range map[string]string{
 		"redis_version": "7.0.15", "ringside_version": "0.0.0-test", "run_id": srv.runID, "node_id": "n1",
 		"connected_clients": "1", "db0": "keys=2,expires=1,avg_ttl=0",
@@ -101,8 +102,8 @@ func TestInfoCounts(t *testing.T) {
 		t.Errorf("memory: %d, resident %d", used, rss)
 	}
 
-	o.want("+OK", "CONFIG", "RESETSTAT")
-	f = infoFields(o.do("INFO", "stats", "errorstats").text)
+	o.Want("+OK", "CONFIG", "RESETSTAT")
+	f = infoFields(o.Do("INFO", "stats", "errorstats").Text)
 	if f["keyspace_hits"] != "0" || f["total_error_replies"] != "0" || f["errorstat_ERR"] != "" || f["total_commands_processed"] != "1" {
 		t.Errorf("after RESETSTAT: %v", f)
 	}
@@ -125,7 +126,7 @@ func TestInfoMapOfGoRedis(t *testing.T) {
 func TestHitsAndMissesOfRedis(t *testing.T) {
 	real := redistest.Start7(t)
 	_, ours := serveTest(t, nil)
-	a, b := dialRedis(t, real, 2), dialRedis(t, ours, 2)
+	a, b := resptest.Dial(t, real, 2), resptest.Dial(t, ours, 2)
 	for _, line := range []string{
 		"SET a 1", "GET a", "GET no", "MGET a no a", "EXISTS a no a", "STRLEN a", "STRLEN no", "GETRANGE a 0 1",
 		"GETBIT a 1", "BITCOUNT no", "BITPOS a 1", "TTL a", "PTTL no", "TYPE a", "TYPE no", "TOUCH a no",
@@ -133,10 +134,10 @@ func TestHitsAndMissesOfRedis(t *testing.T) {
 		"DEL no", "RENAME a b", "PERSIST b", "EXPIRE b 100", "SCAN 0", "RANDOMKEY", "SET b 1 NX", "SETNX b 1",
 	} {
 		words := strings.Fields(line)
-		counts := func(o *oracle) string {
-			o.want("+OK", "CONFIG", "RESETSTAT")
-			o.do(words...)
-			f := infoFields(o.do("INFO", "stats").text)
+		counts := func(o *resptest.Conn) string {
+			o.Want("+OK", "CONFIG", "RESETSTAT")
+			o.Do(words...)
+			f := infoFields(o.Do("INFO", "stats").Text)
 			return f["keyspace_hits"] + " hits, " + f["keyspace_misses"] + " misses"
 		}
 		if want, got := counts(a), counts(b); want != got {
@@ -147,36 +148,36 @@ func TestHitsAndMissesOfRedis(t *testing.T) {
 
 func TestLargeValueIsOneHit(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "SET", "a", strings.Repeat("x", 2*command.LargeReply))
-	o.want("+OK", "CONFIG", "RESETSTAT")
-	o.send("SET", "b", "1")
-	o.send("GET", "a") // runs once more, without latches
-	o.next()
-	o.next()
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "SET", "a", strings.Repeat("x", 2*command.LargeReply))
+	o.Want("+OK", "CONFIG", "RESETSTAT")
+	o.Send("SET", "b", "1")
+	o.Send("GET", "a") // runs once more, without latches
+	o.Next()
+	o.Next()
 	// A reply of that size leaves before it is counted, but before the next command runs it is.
-	if n := infoFields(o.do("INFO", "stats").text)["keyspace_hits"]; n != "1" {
+	if n := infoFields(o.Do("INFO", "stats").Text)["keyspace_hits"]; n != "1" {
 		t.Errorf("%s hits", n)
 	}
 }
 
 func TestScriptsAreCountedInInfo(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	memory := func() string {
-		f := infoFields(o.do("INFO", "memory").text)
+		f := infoFields(o.Do("INFO", "memory").Text)
 		return f["number_of_cached_scripts"] + " take " + f["used_memory_scripts"]
 	}
 	if got := memory(); got != "0 take 0" {
 		t.Error(got)
 	}
-	o.do("EVAL", "return 1", "0")
-	o.do("SCRIPT", "LOAD", "return 2")
-	o.do("EVAL", "return 1", "0")
+	o.Do("EVAL", "return 1", "0")
+	o.Do("SCRIPT", "LOAD", "return 2")
+	o.Do("EVAL", "return 1", "0")
 	if got := memory(); !strings.HasPrefix(got, "2 take 2") {
 		t.Error(got)
 	}
-	o.want("+OK", "SCRIPT", "FLUSH")
+	o.Want("+OK", "SCRIPT", "FLUSH")
 	if got := memory(); got != "0 take 0" {
 		t.Error(got)
 	}
@@ -185,17 +186,17 @@ func TestScriptsAreCountedInInfo(t *testing.T) {
 // The error with which a wait ends counts as any other.
 func TestErrorsOfWaitsAreCounted(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o, waiter := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	o.want("+OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
-	waiter.send("XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">")
+	o, waiter := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	o.Want("+OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
+	waiter.Send("XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">")
 	awaitBlocked(t, o, 1)
-	o.want(":1", "DEL", "s")
-	if got := waiter.next().String(); got != "-UNBLOCKED the stream key no longer exists" {
+	o.Want(":1", "DEL", "s")
+	if got := waiter.Next().String(); got != "-UNBLOCKED the stream key no longer exists" {
 		t.Error(got)
 	}
-	waiter.want("+PONG", "PING")
-	f := infoFields(o.do("INFO", "errorstats").text)
-	stats := infoFields(o.do("INFO", "commandstats").text)["cmdstat_xreadgroup"]
+	waiter.Want("+PONG", "PING")
+	f := infoFields(o.Do("INFO", "errorstats").Text)
+	stats := infoFields(o.Do("INFO", "commandstats").Text)["cmdstat_xreadgroup"]
 	if f["errorstat_UNBLOCKED"] != "count=1" || !strings.Contains(stats, "failed_calls=1") {
 		t.Errorf("%v, %s", f, stats)
 	}

@@ -3,13 +3,15 @@ package resp
 import (
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // What Redis has and Ringside has not, or has little of, is answered as by a Redis with one
 // database and without functions, modules or events.
 func TestUnsupportedCommandsAnswerAsRedis(t *testing.T) {
 	differential(t, func(d *differ) {
-		d.redis.do("CONFIG", "SET", "latency-monitor-threshold", "0")
+		d.redis.Do("CONFIG", "SET", "latency-monitor-threshold", "0")
 		d.run(`
 SET a 1
 MOVE a 0
@@ -95,7 +97,7 @@ LOLWUT VERSION x
 // arguments, and says it on one line.
 func TestRefusalsSayWhy(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	refusals := 0
 	for _, c := range newCommandTable().All {
 		if c.Refusal == "" {
@@ -106,7 +108,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		for len(words) < max(c.Arity, -c.Arity) {
 			words = append(words, "1")
 		}
-		o.want("-"+c.Refusal, words...)
+		o.Want("-"+c.Refusal, words...)
 	}
 	if refusals == 0 {
 		t.Error("nothing is refused")
@@ -115,10 +117,10 @@ func TestRefusalsSayWhy(t *testing.T) {
 
 func TestPasswordsOfAclGenpass(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	for bits, digits := range map[string]int{"": 64, "1": 1, "4": 1, "5": 2, "32": 8, "4096": 1024} {
 		args := strings.Fields("ACL GENPASS " + bits)
-		a, b := o.do(args...).text, o.do(args...).text
+		a, b := o.Do(args...).Text, o.Do(args...).Text
 		if len(a) != digits || len(b) != digits || strings.Trim(a+b, "0123456789abcdef") != "" || digits > 8 && a == b {
 			t.Errorf("%v: %s and %s", args, a, b)
 		}
@@ -127,18 +129,18 @@ func TestPasswordsOfAclGenpass(t *testing.T) {
 
 func TestLatencyHistogramCountsCalls(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	for range 10 {
-		o.do("SET", "a", "1")
+		o.Do("SET", "a", "1")
 	}
-	o.do("CONFIG", "GET", "port")
-	set := o.do("LATENCY", "HISTOGRAM", "set", "nope").field("set")
-	if set == nil || set.field("calls").text != "10" {
+	o.Do("CONFIG", "GET", "port")
+	set := o.Do("LATENCY", "HISTOGRAM", "set", "nope").Field("set")
+	if set == nil || set.Field("calls").Text != "10" {
 		t.Fatalf("SET: %v", set)
 	}
 	last := int64(0)
-	for i, e := range set.field("histogram_usec").elems {
-		if n := mustInt(t, e.text); i%2 == 1 && n <= last {
+	for i, e := range set.Field("histogram_usec").Elems {
+		if n := mustInt(t, e.Text); i%2 == 1 && n <= last {
 			t.Errorf("counts do not rise: %v", set)
 		} else if i%2 == 1 {
 			last = n
@@ -147,21 +149,21 @@ func TestLatencyHistogramCountsCalls(t *testing.T) {
 	if last != 10 {
 		t.Errorf("the last count is %d: %v", last, set)
 	}
-	if all := o.do("LATENCY", "HISTOGRAM"); all.field("set") == nil || all.field("config|get") == nil {
+	if all := o.Do("LATENCY", "HISTOGRAM"); all.Field("set") == nil || all.Field("config|get") == nil {
 		t.Errorf("all: %v", all)
 	}
-	if got := o.do("LATENCY", "HISTOGRAM", "config"); got.field("config|get") == nil {
+	if got := o.Do("LATENCY", "HISTOGRAM", "config"); got.Field("config|get") == nil {
 		t.Errorf("a container: %v", got)
 	}
 }
 
 func TestSaveHasTheLogOnDisk(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	for _, save := range [][]string{{"SAVE"}, {"BGSAVE"}, {"BGSAVE", "SCHEDULE"}} {
-		o.do("SET", "a", save[0])
+		o.Do("SET", "a", save[0])
 		before := srv.store.LastSync()
-		if got := o.do(save...); got.kind != '+' {
+		if got := o.Do(save...); got.Kind != '+' {
 			t.Errorf("%v: %v", save, got)
 		}
 		if !srv.store.LastSync().After(before) {
@@ -173,15 +175,15 @@ func TestSaveHasTheLogOnDisk(t *testing.T) {
 // What tells of the server is there, and not empty.
 func TestReportsOfMemoryAndArt(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	for _, words := range [][]string{{"MEMORY", "DOCTOR"}, {"MEMORY", "MALLOC-STATS"}, {"LATENCY", "DOCTOR"}, {"LOLWUT"}, {"LOLWUT", "VERSION", "5", "1"}} {
-		if got := o.do(words...); got.kind != '=' || len(got.text) < 20 {
+		if got := o.Do(words...); got.Kind != '=' || len(got.Text) < 20 {
 			t.Errorf("%v: %v", words, got)
 		}
 	}
-	o.do("SET", "a", "1")
-	stats := o.do("MEMORY", "STATS")
-	if n := stats.field("keys.count"); n == nil || n.text != "1" {
+	o.Do("SET", "a", "1")
+	stats := o.Do("MEMORY", "STATS")
+	if n := stats.Field("keys.count"); n == nil || n.Text != "1" {
 		t.Errorf("MEMORY STATS: %v", stats)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -141,19 +141,19 @@ func TestScanWhileKeysComeAndGo(t *testing.T) {
 // TestScanRepliesAreBounded: COUNT is a wish.
 func TestScanRepliesAreBounded(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	long := strings.Repeat("k", 10_000)
 	for i := range 300 {
-		o.do("SET", fmt.Sprint(long, i), "v")
+		o.Do("SET", fmt.Sprint(long, i), "v")
 	}
 	cursor, calls, keys := "0", 0, 0
 	for ; calls == 0 || cursor != "0"; calls++ {
-		v := o.do("SCAN", cursor, "COUNT", "9223372036854775807")
-		if n := len(v.elems[1].elems) * len(long); n > 2*scanReply {
+		v := o.Do("SCAN", cursor, "COUNT", "9223372036854775807")
+		if n := len(v.Elems[1].Elems) * len(long); n > 2*scanReply {
 			t.Errorf("%d bytes in one reply", n)
 		}
-		cursor = v.elems[0].text
-		keys += len(v.elems[1].elems)
+		cursor = v.Elems[0].Text
+		keys += len(v.Elems[1].Elems)
 		if n, err := strconv.ParseUint(cursor, 10, 64); err != nil || n >= 1<<53 {
 			t.Errorf("cursor %s", cursor)
 		}
@@ -161,7 +161,7 @@ func TestScanRepliesAreBounded(t *testing.T) {
 	if calls < 3 || keys != 300 {
 		t.Errorf("%d keys in %d calls", keys, calls)
 	}
-	if v := o.do("SCAN", "4503599627370496"); v.String() != "*($0 *)" {
+	if v := o.Do("SCAN", "4503599627370496"); v.String() != "*($0 *)" {
 		t.Errorf("a cursor that no scan returns: %s", v)
 	}
 }
@@ -169,33 +169,33 @@ func TestScanRepliesAreBounded(t *testing.T) {
 // TestKeysStopsAtTheOutputBuffer with an error, and the connection goes on.
 func TestKeysStopsAtTheOutputBuffer(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 200_000 })
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	long := strings.Repeat("k", 1000)
 	for i := range 190 {
-		o.do("SET", fmt.Sprint(long, i), "v")
+		o.Do("SET", fmt.Sprint(long, i), "v")
 	}
-	if v := o.do("KEYS", "*"); len(v.elems) != 190 {
-		t.Errorf("%d keys, %.100s", len(v.elems), v)
+	if v := o.Do("KEYS", "*"); len(v.Elems) != 190 {
+		t.Errorf("%d keys, %.100s", len(v.Elems), v)
 	}
 	for i := range 10 {
-		o.do("SET", fmt.Sprint(long, "more", i), "v")
+		o.Do("SET", fmt.Sprint(long, "more", i), "v")
 	}
-	if v := o.do("KEYS", "*"); v.text != "ERR the reply would exceed the output buffer of 200000 bytes" {
+	if v := o.Do("KEYS", "*"); v.Text != "ERR the reply would exceed the output buffer of 200000 bytes" {
 		t.Errorf("%.100s", v)
 	}
-	if v := o.do("KEYS", "*more*"); len(v.elems) != 10 {
-		t.Errorf("%d keys, %.100s", len(v.elems), v)
+	if v := o.Do("KEYS", "*more*"); len(v.Elems) != 10 {
+		t.Errorf("%d keys, %.100s", len(v.Elems), v)
 	}
 	// What waits before it counts as well.
-	if _, err := o.c.Write([]byte(strings.Repeat("ECHO "+long+"\r\n", 30) + "KEYS *[0-9]\r\n")); err != nil {
+	if _, err := o.C.Write([]byte(strings.Repeat("ECHO "+long+"\r\n", 30) + "KEYS *[0-9]\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	for range 30 {
-		if v, err := readValue(o.r); err != nil || v.text != long {
+		if v, err := o.Read(); err != nil || v.Text != long {
 			t.Fatalf("%.100s, %v", v, err)
 		}
 	}
-	if v, err := readValue(o.r); err != nil || v.kind != '-' {
+	if v, err := o.Read(); err != nil || v.Kind != '-' {
 		t.Errorf("%.100s, %v", v, err)
 	}
 }
@@ -204,28 +204,28 @@ func TestKeysStopsAtTheOutputBuffer(t *testing.T) {
 // and nobody else.
 func TestKeysWithoutMemory(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.ClientMemory = 1 << 20 })
-	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
 	long := strings.Repeat("k", 10_000)
 	for i := range 300 {
-		other.do("SET", fmt.Sprint(long, i), "v")
+		other.Do("SET", fmt.Sprint(long, i), "v")
 	}
 	srv.budget.mu.Lock()
 	srv.budget.large = &conn{charged: 1 << 20} // somebody has what may exceed the limit
 	srv.budget.mu.Unlock()
-	if _, err := o.c.Write([]byte("PING\r\nKEYS *\r\nPING\r\n")); err != nil {
+	if _, err := o.C.Write([]byte("PING\r\nKEYS *\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	_ = o.c.SetReadDeadline(time.Now().Add(patience))
+	_ = o.C.SetReadDeadline(time.Now().Add(resptest.Patience))
 	for {
-		v, err := readValue(o.r)
+		v, err := o.Read()
 		if err != nil {
 			break
 		}
-		if v.text != "PONG" {
+		if v.Text != "PONG" {
 			t.Errorf("%.100s", v)
 		}
 	}
-	if v := other.do("PING"); v.text != "PONG" {
+	if v := other.Do("PING"); v.Text != "PONG" {
 		t.Error(v)
 	}
 }
@@ -236,16 +236,16 @@ func TestRandomkeyReturnsAnyKey(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	missing := map[string]bool{}
 	for i := range 20 {
 		for _, key := range []string{fmt.Sprint("k", i), fmt.Sprint("{tag}", i)} {
-			o.do("SET", key, "v")
+			o.Do("SET", key, "v")
 			missing[key] = true
 		}
 	}
 	for i := 0; i < 5000 && len(missing) > 0; i++ {
-		delete(missing, o.do("RANDOMKEY").text)
+		delete(missing, o.Do("RANDOMKEY").Text)
 	}
 	if len(missing) > 0 {
 		t.Errorf("never returned: %v", missing)

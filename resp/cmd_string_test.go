@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 func TestStringCommandsAnswerAsRedis(t *testing.T) {
@@ -302,8 +304,8 @@ func TestExpiryIsKeptOrCleared(t *testing.T) {
 			d.run(strings.ReplaceAll(change, " k", " "+key))
 			d.do("GET", key)
 			var left [2]int // hours, or what says that there is no expiry, or no key
-			for j, o := range []*oracle{d.redis, d.ours} {
-				n, err := strconv.Atoi(o.do("TTL", key).text)
+			for j, o := range []*resptest.Conn{d.redis, d.ours} {
+				n, err := strconv.Atoi(o.Do("TTL", key).Text)
 				if err != nil {
 					d.t.Fatal(err)
 				}
@@ -317,8 +319,8 @@ func TestExpiryIsKeptOrCleared(t *testing.T) {
 		}
 		// One whose time comes.
 		d.do("SET", "short", "12", "PX", "1")
-		for _, o := range []*oracle{d.redis, d.ours} {
-			waitFor(d.t, "the key expires", func() bool { return o.do("EXISTS", "short").text == "0" })
+		for _, o := range []*resptest.Conn{d.redis, d.ours} {
+			resptest.WaitFor(d.t, "the key expires", func() bool { return o.Do("EXISTS", "short").Text == "0" })
 		}
 		d.do("GET", "short")
 	})

@@ -1,13 +1,12 @@
 package resp
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -158,22 +157,22 @@ func TestKeySpecsAgainstRedis(t *testing.T) {
 	srv.admin = &admin.Server{Table: srv.table}
 	info := command.NewTable(admin.ServerCommands)
 	for proto := 2; proto <= 3; proto++ {
-		o := dialRedis(t, addr, proto)
+		o := resptest.Dial(t, addr, proto)
 		for _, name := range []string{"eval", "zunionstore", "xread", "migrate", "georadius", "sort", "ssubscribe"} {
-			want := o.do("COMMAND", "INFO", name).elems[0]
+			want := o.Do("COMMAND", "INFO", name).Elems[0]
 			x := &call{Call: command.Call{Writer: &wire.Writer{Proto: proto}, Args: words("command info " + name)}, srv: srv}
 			x.Host = x
 			info.Find(x.Args).Run(&x.Call)
-			got, err := readValue(bufio.NewReader(bytes.NewReader(x.Buf)))
+			got, _, err := resptest.Parse(x.Buf)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = got.elems[0]
+			got = got.Elems[0]
 			comparableInfo(srv.table, &want)
 			comparableInfo(srv.table, &got)
 			for _, place := range []int{3, 4, 5, 8} {
-				if got.elems[place].String() != want.elems[place].String() {
-					t.Errorf("%s, RESP%d:\n got %v\nwant %v", name, proto, got.elems[place], want.elems[place])
+				if got.Elems[place].String() != want.Elems[place].String() {
+					t.Errorf("%s, RESP%d:\n got %v\nwant %v", name, proto, got.Elems[place], want.Elems[place])
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/rdb"
 )
@@ -17,7 +18,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 	}
 	const small = 1 << 20
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	member := func(i int) string { return strings.Repeat(string(rune('a'+i%26)), 1000) + strconv.Itoa(i) }
 	for half := range 2 {
 		key := strconv.Itoa(half)
@@ -30,10 +31,10 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 			geo = append(geo, "13", "38", m)
 		}
 		for _, words := range [][]string{set, zset, list, geo} {
-			o.want(":1500", words...)
+			o.Want(":1500", words...)
 		}
 	}
-	o.want("+OK", "SET", "long", strings.Repeat("x", 4<<20))
+	o.Want("+OK", "SET", "long", strings.Repeat("x", 4<<20))
 	payload := rdb.AppendString(nil, []byte(strings.Repeat("x", 4<<20)))
 	list := rdb.Seal(rdb.AppendElement(rdb.BeginList(nil, 1), []byte(strings.Repeat("x", 4<<20))), 0)
 	const refused = "-" + command.MsgNoMemory
@@ -67,18 +68,18 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 		for _, inside := range []bool{false, true} {
 			for _, memory := range []int64{256 << 20, small} {
 				args := c.args
-				o.do("DEL", "out")
+				o.Do("DEL", "out")
 				srv.settings.ClientMemory.Store(memory)
 				srv.budget.mu.Lock()
 				srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
 				before := srv.budget.used
 				srv.budget.mu.Unlock()
 				if inside {
-					o.do("MULTI")
-					o.do(args...)
+					o.Do("MULTI")
+					o.Do(args...)
 					args = []string{"EXEC"}
 				}
-				got := o.do(args...).String()
+				got := o.Do(args...).String()
 				if inside {
 					got = strings.TrimSuffix(strings.TrimPrefix(got, "*("), ")")
 				}
@@ -89,7 +90,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 				case memory == small && c.want != either && got != c.want, memory == small && c.want == either && !isRefused && got[0] == '-':
 					t.Errorf("%.60q with little memory: %.200s, want %s", c.args, got, c.want)
 				}
-				o.do("PING")
+				o.Do("PING")
 				if n := srv.budget.inUse(); n > before+keepInput {
 					t.Errorf("%.60q: %d bytes stay charged", c.args, n-before)
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -89,7 +90,7 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r, keys, clock := lateTest(t)
 			srv := r.servers[0]
-			o := dialRedis(t, r.addrs[1], 2)
+			o := resptest.Dial(t, r.addrs[1], 2)
 			words := append([]string{}, c.words...)
 			for i, w := range words {
 				if w[0] == '%' {
@@ -127,7 +128,7 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 				close(done)
 			}}}, nil)
 			if c.at == 0 {
-				waitFor(t, "the request has begun", func() bool { return len(srv.forwards.running()) > 0 })
+				resptest.WaitFor(t, "the request has begun", func() bool { return len(srv.forwards.running()) > 0 })
 				runOut()
 			}
 			<-done
@@ -136,7 +137,7 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 			}
 			clock.late.Store(false)
 			clock.after = func(int32) {}
-			if n := o.do(append([]string{"EXISTS"}, keys...)...).String(); n != ":0" {
+			if n := o.Do(append([]string{"EXISTS"}, keys...)...).String(); n != ":0" {
 				t.Errorf("%s keys were written", n)
 			}
 		})
@@ -155,8 +156,8 @@ func TestForwardedFlushIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 			r.placeAll(p)
 		}
 		srv := r.servers[0]
-		o := dialRedis(t, r.addrs[0], 2)
-		o.want("+OK", "SET", keys[0], "v")
+		o := resptest.Dial(t, r.addrs[0], 2)
+		o.Want("+OK", "SET", keys[0], "v")
 		release := holdLatch(r, keys[1])
 		clock.readings.Store(0)
 		clock.after = func(reading int32) {
@@ -171,7 +172,7 @@ func TestForwardedFlushIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 		if got := <-done; got != StatusLate {
 			t.Errorf("the whole circle: %v; its status is %d", whole, got)
 		}
-		o.want("$v", "GET", keys[0])
+		o.Want("$v", "GET", keys[0])
 	}
 }
 
@@ -207,8 +208,8 @@ func TestDroppedWriteAnswersTryAgain(t *testing.T) {
 		return handLate
 	}
 	r.servers[1].settings.ForwardLimit.Store(int64(50 * time.Millisecond))
-	o := dialRedis(t, r.addrs[1], 2)
-	o.want("-"+msgUnreachable, "SET", keys[0], "v")
-	o.want("-"+msgUnreachable, "MSET", keys[0], "v", keys[1], "v")
-	dialRedis(t, r.addrs[0], 2).want(":0", "EXISTS", keys[0], keys[1])
+	o := resptest.Dial(t, r.addrs[1], 2)
+	o.Want("-"+msgUnreachable, "SET", keys[0], "v")
+	o.Want("-"+msgUnreachable, "MSET", keys[0], "v", keys[1], "v")
+	resptest.Dial(t, r.addrs[0], 2).Want(":0", "EXISTS", keys[0], keys[1])
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // families are what a cluster is compared with Redis in.
@@ -121,7 +123,7 @@ func readAll(tags, names []string) (steps []step) {
 // takes a while.
 func sizeStep(node int) step {
 	return step{text: fmt.Sprintf("n%d: DBSIZE", node), run: func(w *world) (differs string) {
-		for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(resptest.Patience); ; time.Sleep(5 * time.Millisecond) {
 			if differs = commandStep(node, []string{"DBSIZE"}).run(w); differs == "" || time.Now().After(end) {
 				return differs
 			}
@@ -135,7 +137,7 @@ func commandStep(node int, cmds ...[]string) step {
 		words = append(words, quote(args))
 	}
 	return step{text: fmt.Sprintf("n%d: %s", node, strings.Join(words, "\n    ")), run: func(w *world) string {
-		want, got := w.redis.doAll(cmds), w.nodes[node].doAll(cmds)
+		want, got := w.redis.DoAll(cmds), w.nodes[node].DoAll(cmds)
 		for i, args := range cmds {
 			if differs := w.compare(args, got[i], want[i]); differs != "" {
 				return differs
@@ -149,7 +151,7 @@ func commandStep(node int, cmds ...[]string) step {
 func expiryStep(node int, key string) step {
 	return step{text: fmt.Sprintf("n%d: %q expires", node, key), run: func(w *world) string {
 		cmd := []string{"PEXPIRE", key, "5"}
-		want, got := w.redis.do(cmd...), w.nodes[node].do(cmd...)
+		want, got := w.redis.Do(cmd...), w.nodes[node].Do(cmd...)
 		time.Sleep(10 * time.Millisecond)
 		if want.String() != got.String() {
 			return differing(cmd, got, want)
@@ -167,7 +169,7 @@ func contentStep(node int, key string) step {
 		read := map[string][]string{
 			"string": {"GET", key}, "list": {"LRANGE", key, "0", "-1"}, "hash": {"HGETALL", key}, "set": {"SMEMBERS", key},
 			"zset": {"ZRANGE", key, "0", "-1", "WITHSCORES"}, "stream": {"XINFO", "STREAM", key, "FULL", "COUNT", "0"},
-		}[w.redis.do("TYPE", key).text]
+		}[w.redis.Do("TYPE", key).Text]
 		if read == nil {
 			return ""
 		}
@@ -175,13 +177,13 @@ func contentStep(node int, key string) step {
 	}}
 }
 
-func differing(args []string, got, want respValue) string {
+func differing(args []string, got, want resptest.Value) string {
 	return fmt.Sprintf("%s:\n got %s\nwant %s", quote(args), shorten(got.String()), shorten(want.String()))
 }
 
 // compare returns how replies to a command differ in what does not depend on time, on an order
 // that there is none of, or on how values are kept.
-func (w *world) compare(args []string, got, want respValue) string {
+func (w *world) compare(args []string, got, want resptest.Value) string {
 	name := strings.ToUpper(args[0])
 	same := false
 	switch {
@@ -189,13 +191,13 @@ func (w *world) compare(args []string, got, want respValue) string {
 		same = about(got, want)
 	case name == "OBJECT" && len(args) > 1 && strings.EqualFold(args[1], "idletime"):
 		same = about(got, want)
-	case name == "GET" && strings.HasPrefix(want.text, "HYLL"):
+	case name == "GET" && strings.HasPrefix(want.Text, "HYLL"):
 		same = maskEstimate(got).String() == maskEstimate(want).String()
 	case name == "DUMP": // each has its own form of a value
-		same = got.kind == want.kind
+		same = got.Kind == want.Kind
 	case name == "KEYS":
 		same = unordered("SMEMBERS", got).String() == unordered("SMEMBERS", want).String()
-	case len(name) > 1 && name[0] == 'X' && got.kind == want.kind && got.kind != '-':
+	case len(name) > 1 && name[0] == 'X' && got.Kind == want.Kind && got.Kind != '-':
 		same = timeless(args, got).String() == timeless(args, want).String()
 	default:
 		same = unordered(name, oneZero(got)).String() == unordered(name, oneZero(want)).String()
@@ -207,21 +209,21 @@ func (w *world) compare(args []string, got, want respValue) string {
 }
 
 // oneZero is a reply without negative zeros: among scores there is none here.
-func oneZero(v respValue) respValue {
-	if (v.kind == '$' || v.kind == ',') && v.text == "-0" {
-		v.text = "0"
+func oneZero(v resptest.Value) resptest.Value {
+	if (v.Kind == '$' || v.Kind == ',') && v.Text == "-0" {
+		v.Text = "0"
 	}
-	v.elems = slices.Clone(v.elems)
-	for i := range v.elems {
-		v.elems[i] = oneZero(v.elems[i])
+	v.Elems = slices.Clone(v.Elems)
+	for i := range v.Elems {
+		v.Elems[i] = oneZero(v.Elems[i])
 	}
 	return v
 }
 
 // about tells whether two replies are the same, or about the same number.
-func about(got, want respValue) bool {
-	a, errA := strconv.ParseInt(got.text, 10, 64)
-	b, errB := strconv.ParseInt(want.text, 10, 64)
-	return got.String() == want.String() || got.kind == ':' && want.kind == ':' && errA == nil && errB == nil &&
+func about(got, want resptest.Value) bool {
+	a, errA := strconv.ParseInt(got.Text, 10, 64)
+	b, errB := strconv.ParseInt(want.Text, 10, 64)
+	return got.String() == want.String() || got.Kind == ':' && want.Kind == ':' && errA == nil && errB == nil &&
 		(a < 0) == (b < 0) && max(a, b)-min(a, b) <= 1500
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // The same random commands go to a real Redis and to a cluster, each through any of its nodes,
@@ -27,8 +28,8 @@ type clusterDiffer struct {
 // A world is a Redis and a cluster, both empty when it begins, and clients of both.
 type world struct {
 	*clusterDiffer
-	redis *oracle
-	nodes []*oracle
+	redis *resptest.Conn
+	nodes []*resptest.Conn
 	lobby *lobby // who waits, if anybody does
 	tags  []string
 	moves *moveCount
@@ -48,12 +49,12 @@ type moveCount struct {
 
 func (w *world) look() {
 	for _, tag := range w.tags {
-		v := w.nodes[0].do("RING", "LOCATE", "{"+tag+"}").field("primary")
-		if was := w.moves.at[tag]; was != "" && v.text != was && v.text != "" {
+		v := w.nodes[0].Do("RING", "LOCATE", "{"+tag+"}").Field("primary")
+		if was := w.moves.at[tag]; was != "" && v.Text != was && v.Text != "" {
 			w.moves.n++
 		}
-		if v.text != "" {
-			w.moves.at[tag] = v.text
+		if v.Text != "" {
+			w.moves.at[tag] = v.Text
 		}
 	}
 }
@@ -62,12 +63,12 @@ func (w *world) look() {
 func (d *clusterDiffer) begin(tags []string) *world {
 	d.aim(tags)
 	w := &world{clusterDiffer: d, tags: tags, moves: &moveCount{at: map[string]string{}}}
-	w.redis = dialRedis(d.t, d.redis, d.proto)
+	w.redis = resptest.Dial(d.t, d.redis, d.proto)
 	for _, addr := range d.nodes {
-		w.nodes = append(w.nodes, dialRedis(d.t, addr, d.proto))
+		w.nodes = append(w.nodes, resptest.Dial(d.t, addr, d.proto))
 	}
-	w.redis.want("+OK", "FLUSHALL")
-	w.nodes[0].want("+OK", "FLUSHALL")
+	w.redis.Want("+OK", "FLUSHALL")
+	w.nodes[0].Want("+OK", "FLUSHALL")
 	return w
 }
 
@@ -76,7 +77,7 @@ func (w *world) end() {
 		w.lobby.leave()
 	}
 	for _, o := range append(slices.Clone(w.nodes), w.redis) {
-		_ = o.c.Close()
+		_ = o.C.Close()
 	}
 }
 
@@ -166,7 +167,7 @@ func (d *clusterDiffer) runFamily(f family, seed uint64, steps, moves int) {
 	for _, s := range first {
 		run(s)
 	}
-	for end := time.Now().Add(patience); len(done) < steps || w.moves.n < moves; {
+	for end := time.Now().Add(resptest.Patience); len(done) < steps || w.moves.n < moves; {
 		run(next())
 		if time.Now().After(end) {
 			d.t.Fatalf("%d steps, %d moves", len(done), w.moves.n)

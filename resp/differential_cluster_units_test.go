@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // Transactions and scripts of a cluster whose ranges change hands: commands of several families
@@ -70,21 +72,21 @@ func (tx *transaction) String() string {
 }
 
 // by runs it, and returns the replies to between, MULTI, all commands and EXEC.
-func (tx *transaction) by(o, other *oracle, between bool) (replies []respValue) {
+func (tx *transaction) by(o, other *resptest.Conn, between bool) (replies []resptest.Value) {
 	if tx.watch != nil {
-		replies = append(replies, o.do(tx.watch...))
+		replies = append(replies, o.Do(tx.watch...))
 	}
 	if tx.between != nil && between {
-		replies = append(replies, other.do(tx.between...))
+		replies = append(replies, other.Do(tx.between...))
 	}
-	return append(replies, o.doAll(slices.Concat([][]string{{"MULTI"}}, tx.cmds, [][]string{{tx.end}}))...)
+	return append(replies, o.DoAll(slices.Concat([][]string{{"MULTI"}}, tx.cmds, [][]string{{tx.end}}))...)
 }
 
 // run compares the transactions. One that is told by EXEC that a watched key has changed, which
 // it is also if the key has changed hands, begins anew, as clients do.
 func (tx *transaction) run(w *world) string {
 	want, got := tx.by(w.redis, w.redis, true), tx.by(w.nodes[tx.node], w.nodes[tx.other], true)
-	isNil := func(replies []respValue) bool { return replies[len(replies)-1].kind == '_' }
+	isNil := func(replies []resptest.Value) bool { return replies[len(replies)-1].Kind == '_' }
 	for i := 0; tx.watch != nil && !isNil(want) && isNil(got) && i < 50; i++ {
 		got = tx.by(w.nodes[tx.node], w.nodes[tx.other], false)
 		if tx.between != nil {
@@ -106,11 +108,11 @@ func (tx *transaction) run(w *world) string {
 		}
 	}
 	last, lastGot := want[len(want)-1], got[len(got)-1]
-	if last.kind != '*' || lastGot.kind != '*' || len(last.elems) != len(lastGot.elems) || len(last.elems) != len(tx.cmds) {
+	if last.Kind != '*' || lastGot.Kind != '*' || len(last.Elems) != len(lastGot.Elems) || len(last.Elems) != len(tx.cmds) {
 		return w.compare([]string{tx.end}, lastGot, last)
 	}
 	for i, args := range tx.cmds {
-		if differs := w.compare(args, lastGot.elems[i], last.elems[i]); differs != "" {
+		if differs := w.compare(args, lastGot.Elems[i], last.Elems[i]); differs != "" {
 			return differs
 		}
 	}

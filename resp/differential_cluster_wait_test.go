@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // Those who wait, while ranges change hands: whoever waits for a key does so with the same
@@ -29,11 +31,11 @@ var waitNames = []string{"q0", "q1", "q2", "q3", "q4", "q5", "z0", "z1", "x0"}
 
 // A sitter is a client that waits now and then.
 type sitter struct {
-	o       *oracle
+	o       *resptest.Conn
 	node    int
 	id      string
 	key     string // that it waits for; "" if it does not
-	replies chan respValue
+	replies chan resptest.Value
 }
 
 // A lobby has as many sitters at each side: a real Redis and the cluster.
@@ -51,12 +53,12 @@ func (w *world) sit() *lobby {
 		if side == 1 {
 			addr = w.clusterDiffer.nodes[i/2%3]
 		}
-		s := &sitter{o: dialRedis(w.t, addr, w.proto), node: i / 2 % 3, replies: make(chan respValue, 1)}
-		s.id = s.o.do("CLIENT", "ID").text
-		_ = s.o.c.SetDeadline(time.Time{})
+		s := &sitter{o: resptest.Dial(w.t, addr, w.proto), node: i / 2 % 3, replies: make(chan resptest.Value, 1)}
+		s.id = s.o.Do("CLIENT", "ID").Text
+		_ = s.o.C.SetDeadline(time.Time{})
 		go func() {
 			for {
-				v, err := readValue(s.o.r)
+				v, err := s.o.Read()
 				if err != nil {
 					return
 				}
@@ -71,7 +73,7 @@ func (w *world) sit() *lobby {
 func (l *lobby) leave() {
 	for _, side := range l.sides {
 		for _, s := range side {
-			_ = s.o.c.Close()
+			_ = s.o.C.Close()
 		}
 	}
 }
@@ -105,9 +107,9 @@ func (l *lobby) collect(side int, got []string) []string {
 func (w *world) settle() string {
 	l := w.sit()
 	var want, got []string
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(resptest.Patience); ; time.Sleep(100 * time.Microsecond) {
 		want = l.collect(0, want)
-		if len(l.outstanding(0, "")) == w.redis.infoField("blocked_clients", "INFO", "clients") {
+		if len(l.outstanding(0, "")) == w.redis.InfoField("blocked_clients", "INFO", "clients") {
 			break
 		}
 		if time.Now().After(end) {
@@ -115,12 +117,12 @@ func (w *world) settle() string {
 		}
 	}
 	left := len(l.outstanding(0, ""))
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(resptest.Patience); ; time.Sleep(time.Millisecond) {
 		got = l.collect(1, got)
 		blocked, waiters := 0, 0
 		for _, o := range w.nodes {
-			blocked += o.infoField("blocked_clients", "INFO", "clients")
-			waiters += o.infoField("waiters", "RING", "INFO")
+			blocked += o.InfoField("blocked_clients", "INFO", "clients")
+			waiters += o.InfoField("waiters", "RING", "INFO")
 		}
 		if len(l.outstanding(1, "")) == left && blocked == left && waiters == left {
 			break
@@ -169,7 +171,7 @@ func waitStep(node int, tag, name string) step {
 				return ""
 			}
 			chosen.key = "{" + tag + "}" + name
-			writeCommand(chosen.o.c, cmd...)
+			resptest.Write(chosen.o.C, cmd...)
 		}
 		return ""
 	}})
@@ -188,7 +190,7 @@ func unblockStep(tag, name, how string) step {
 			if side == 1 {
 				admin = w.nodes[waiting[0].node]
 			}
-			if v := admin.do("CLIENT", "UNBLOCK", waiting[0].id, how); v.text != "1" {
+			if v := admin.Do("CLIENT", "UNBLOCK", waiting[0].id, how); v.Text != "1" {
 				return fmt.Sprintf("CLIENT UNBLOCK replies %v to one that waits (at Redis: %v)", v, side == 0)
 			}
 		}

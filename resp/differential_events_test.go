@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // eventScript has a line for each command, in all cases that have events of their own.
@@ -378,32 +379,32 @@ XINFO STREAM none
 
 // An eventWatcher has subscribed to all key events of a server.
 type eventWatcher struct {
-	*oracle
-	other *oracle
+	*resptest.Conn
+	other *resptest.Conn
 }
 
 func watchEvents(t *testing.T, addr, classes string) *eventWatcher {
 	t.Helper()
-	w := &eventWatcher{dialRedis(t, addr, 2), dialRedis(t, addr, 2)}
-	w.other.want("+OK", "CONFIG", "SET", "notify-keyspace-events", classes)
-	w.do("PSUBSCRIBE", "__key*")
+	w := &eventWatcher{resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)}
+	w.other.Want("+OK", "CONFIG", "SET", "notify-keyspace-events", classes)
+	w.Do("PSUBSCRIBE", "__key*")
 	return w
 }
 
 // after runs a command and returns its reply, and the events that it brings about.
 func (w *eventWatcher) after(words ...string) (reply string, events []string) {
-	w.t.Helper()
-	reply = w.other.do(words...).String()
-	w.other.do("PUBLISH", "__key end", "")
+	w.T.Helper()
+	reply = w.other.Do(words...).String()
+	w.other.Do("PUBLISH", "__key end", "")
 	for {
-		v, err := readValue(w.r)
+		v, err := w.Read()
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if v.elems[2].text == "__key end" {
+		if v.Elems[2].Text == "__key end" {
 			return reply, events
 		}
-		events = append(events, v.elems[2].text+" "+v.elems[3].text)
+		events = append(events, v.Elems[2].Text+" "+v.Elems[3].Text)
 	}
 }
 
@@ -427,8 +428,8 @@ func TestEventsAgainstRedis(t *testing.T) {
 	}
 	for _, classes := range all {
 		want, got := watchEvents(t, redis, classes), watchEvents(t, own, classes)
-		want.other.do("FLUSHALL")
-		got.other.do("FLUSHALL")
+		want.other.Do("FLUSHALL")
+		got.other.Do("FLUSHALL")
 		for _, line := range strings.Split(strings.TrimSpace(eventScript), "\n") {
 			_, w := want.after(splitLine(line)...)
 			_, g := got.after(splitLine(line)...)
@@ -475,7 +476,7 @@ func TestRandomEventsAgainstRedis(t *testing.T) {
 func TestEventSettingAgainstRedis(t *testing.T) {
 	_, own := serveTest(t, nil)
 	redis := redistest.Start7(t)
-	want, got := dialRedis(t, redis, 2), dialRedis(t, own, 2)
+	want, got := resptest.Dial(t, redis, 2), resptest.Dial(t, own, 2)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for i := range 200 {
 		var text []byte
@@ -486,7 +487,7 @@ func TestEventSettingAgainstRedis(t *testing.T) {
 			text = append(text, 'q')
 		}
 		for _, line := range [][]string{{"CONFIG", "SET", "notify-keyspace-events", string(text)}, {"CONFIG", "GET", "notify-keyspace-events"}} {
-			if w, g := want.do(line...).String(), got.do(line...).String(); w != g {
+			if w, g := want.Do(line...).String(), got.Do(line...).String(); w != g {
 				t.Errorf("%q: %s, want %s", line, g, w)
 			}
 		}
@@ -499,7 +500,7 @@ func TestExpiredEvents(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	w := watchEvents(t, addr, "E$gx")
 	for range 20 {
-		w.other.do("SET", "a", "1", "PX", "1")
+		w.other.Do("SET", "a", "1", "PX", "1")
 		var events []string
 		for !strings.Contains(strings.Join(events, "|"), "expired") {
 			_, more := w.after("SET", "a", "2", "NX")

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"net"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // execScripts are transactions that fail, or whose commands do. Lines that begin with 1 are
@@ -120,22 +120,22 @@ var idOfHello = regexp.MustCompile(`id\r\n:[0-9]+`)
 // up to the end of the connection or the reply to a last ECHO.
 func transcript(t *testing.T, addr, other string, proto int, script string, atOnce bool) string {
 	t.Helper()
-	second := dialRedis(t, other, 2)
-	defer second.c.Close()
-	second.do("FLUSHALL")
-	second.do("FUNCTION", "FLUSH")
+	second := resptest.Dial(t, other, 2)
+	defer second.C.Close()
+	second.Do("FLUSHALL")
+	second.Do("FUNCTION", "FLUSH")
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 	var all bytes.Buffer
-	in := bufio.NewReader(io.TeeReader(c, &all))
+	in := resptest.NewReader(io.TeeReader(c, &all))
 	var cmds [][]string
 	if proto == 3 {
-		_, _ = c.Write(encodeCommands([][]string{{"HELLO", "3"}}))
-		if _, err := readValue(in); err != nil { // which names version and id
+		_, _ = c.Write(resptest.EncodeCommands([][]string{{"HELLO", "3"}}))
+		if _, err := in.Read(); err != nil { // which names version and id
 			t.Fatal(err)
 		}
 		all.Reset()
@@ -146,22 +146,22 @@ func transcript(t *testing.T, addr, other string, proto int, script string, atOn
 			t.Fatal(err)
 		}
 		if words[0] == "1" {
-			second.do(words[1:]...)
+			second.Do(words[1:]...)
 			continue
 		}
 		if atOnce {
 			cmds = append(cmds, words)
 			continue
 		}
-		_, _ = c.Write(encodeCommands([][]string{words}))
-		if _, err := readValue(in); err != nil {
+		_, _ = c.Write(resptest.EncodeCommands([][]string{words}))
+		if _, err := in.Read(); err != nil {
 			return all.String()
 		}
 	}
 	const end = "the end"
-	_, _ = c.Write(encodeCommands(append(cmds, []string{"PING", end})))
+	_, _ = c.Write(resptest.EncodeCommands(append(cmds, []string{"PING", end})))
 	for !bytes.Contains(all.Bytes(), []byte(end)) {
-		if _, err := readValue(in); err != nil { // the end of the connection: of RESET or EOF
+		if _, err := in.Read(); err != nil { // the end of the connection: of RESET or EOF
 			break
 		}
 	}
@@ -172,7 +172,7 @@ func transcript(t *testing.T, addr, other string, proto int, script string, atOn
 // their commands.
 func TestRefusedTransactionIsOverAsInRedis(t *testing.T) {
 	redis := redistest.Start7(t)
-	admin := dialRedis(t, redis, 2)
+	admin := resptest.Dial(t, redis, 2)
 	r := routedTest(t, 2)
 	r.placeAll(oneOwner(t, "n1"))
 	for proto := 2; proto <= 3; proto++ {
@@ -197,7 +197,7 @@ func TestRefusedTransactionIsOverAsInRedis(t *testing.T) {
 				begin: func() { r.servers[0].settings.ClientMemory.Store(16 << 10) }, end: func() { r.servers[0].settings.ClientMemory.Store(64 << 20) },
 			},
 		} {
-			theirs := refusedTranscript(t, redis, proto, test.script, func() { admin.want("+OK", test.redis...) }, func() { admin.want("+OK", test.redisEnd...) })
+			theirs := refusedTranscript(t, redis, proto, test.script, func() { admin.Want("+OK", test.redis...) }, func() { admin.Want("+OK", test.redisEnd...) })
 			ours := refusedTranscript(t, r.addrs[0], proto, test.script, test.begin, test.end)
 			for i := range theirs {
 				got, want := ours[i].String(), theirs[i].String()
@@ -213,10 +213,10 @@ func TestRefusedTransactionIsOverAsInRedis(t *testing.T) {
 }
 
 // refusedTranscript returns the replies to a script. Its line "!" calls begin, its line "." end.
-func refusedTranscript(t *testing.T, addr string, proto int, script string, begin, end func()) (replies []respValue) {
+func refusedTranscript(t *testing.T, addr string, proto int, script string, begin, end func()) (replies []resptest.Value) {
 	t.Helper()
-	o := dialRedis(t, addr, proto)
-	defer o.c.Close()
+	o := resptest.Dial(t, addr, proto)
+	defer o.C.Close()
 	for line := range strings.Lines(script) {
 		switch line = strings.TrimSpace(line); line {
 		case "!":
@@ -224,9 +224,9 @@ func refusedTranscript(t *testing.T, addr string, proto int, script string, begi
 		case ".":
 			end()
 		default:
-			replies = append(replies, o.do(strings.Fields(line)...))
+			replies = append(replies, o.Do(strings.Fields(line)...))
 		}
 	}
 	end()
-	return append(replies, o.do("PING"))
+	return append(replies, o.Do("PING"))
 }

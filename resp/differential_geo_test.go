@@ -243,8 +243,8 @@ func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
 			d.do(g.search()...)
 		}
 		all := []string{}
-		for _, e := range d.do("ZRANGE", "g", "0", "300").elems {
-			all = append(all, e.text)
+		for _, e := range d.do("ZRANGE", "g", "0", "300").Elems {
+			all = append(all, e.Text)
 		}
 		d.do(append([]string{"GEOPOS", "g"}, all...)...)
 		d.do(append([]string{"GEOHASH", "g"}, all...)...)

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // maskEstimate hides the estimate in a sketch, which only Redis notes there.
-func maskEstimate(v respValue) respValue {
-	if strings.HasPrefix(v.text, "HYLL") && len(v.text) >= 16 {
-		v.text = v.text[:8] + "(estimate)" + v.text[16:]
+func maskEstimate(v resptest.Value) resptest.Value {
+	if strings.HasPrefix(v.Text, "HYLL") && len(v.Text) >= 16 {
+		v.Text = v.Text[:8] + "(estimate)" + v.Text[16:]
 	}
 	return v
 }
@@ -24,7 +25,7 @@ func (d *differ) sketch(key string) string {
 	if maskEstimate(got).String() != maskEstimate(want).String() {
 		d.differs([]string{"GET", key}, got, want)
 	}
-	return want.text
+	return want.Text
 }
 
 func TestHyperLogLogCommandsAnswerAsRedis(t *testing.T) {
@@ -199,10 +200,10 @@ func TestRandomSketchesAreThoseOfRedis(t *testing.T) {
 				for i := range 4 {
 					key := fmt.Sprint("h", i)
 					d.sketch(key)
-					if d.do("EXISTS", key).text == "0" {
+					if d.do("EXISTS", key).Text == "0" {
 						continue
 					}
-					for _, payload := range []string{d.redis.do("DUMP", key).text, d.ours.do("DUMP", key).text} {
+					for _, payload := range []string{d.redis.Do("DUMP", key).Text, d.ours.Do("DUMP", key).Text} {
 						d.do("RESTORE", "copy", "0", payload, "REPLACE")
 						d.do("PFADD", "copy", "something", "else")
 						d.do("PFCOUNT", "copy")

@@ -10,19 +10,20 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // keyPair is a connection to a real Redis and one to Ringside, in the same
 // protocol version, which are sent the same commands.
 type keyPair struct {
 	t           *testing.T
-	redis, ours *oracle
+	redis, ours *resptest.Conn
 }
 
 func newKeyPair(t *testing.T, redis, ours string, proto int) *keyPair {
-	p := &keyPair{t: t, redis: dialRedis(t, redis, proto), ours: dialRedis(t, ours, proto)}
-	p.redis.do("FLUSHALL")
-	p.ours.do("FLUSHALL")
+	p := &keyPair{t: t, redis: resptest.Dial(t, redis, proto), ours: resptest.Dial(t, ours, proto)}
+	p.redis.Do("FLUSHALL")
+	p.ours.Do("FLUSHALL")
 	return p
 }
 
@@ -40,16 +41,16 @@ func (p *keyPair) run(line string) {
 
 func (p *keyPair) compare(how byte, words []string) {
 	p.t.Helper()
-	want, got := p.redis.do(words...), p.ours.do(words...)
+	want, got := p.redis.Do(words...), p.ours.Do(words...)
 	same := want.String() == got.String()
 	switch how {
 	case '~':
-		a, errA := strconv.ParseInt(want.text, 10, 64)
-		b, errB := strconv.ParseInt(got.text, 10, 64)
-		same = same || want.kind == ':' && got.kind == ':' && errA == nil && errB == nil &&
+		a, errA := strconv.ParseInt(want.Text, 10, 64)
+		b, errB := strconv.ParseInt(got.Text, 10, 64)
+		same = same || want.Kind == ':' && got.Kind == ':' && errA == nil && errB == nil &&
 			(a < 0) == (b < 0) && max(a, b)-min(a, b) <= 1500
 	case '?':
-		same = want.kind == got.kind
+		same = want.Kind == got.Kind
 	}
 	if !same {
 		p.t.Errorf("%.200q: Redis replies %.300s, Ringside %.300s", words, want, got)
@@ -561,8 +562,8 @@ func TestKeyScriptsLikeRedis(t *testing.T) {
 		for name, script := range keyScripts {
 			t.Run(name, func(t *testing.T) {
 				p.t = t
-				p.redis.do("FLUSHALL")
-				p.ours.do("FLUSHALL")
+				p.redis.Do("FLUSHALL")
+				p.ours.Do("FLUSHALL")
 				for line := range strings.Lines(script) {
 					if line = strings.TrimSpace(line); line != "" {
 						p.run(line)

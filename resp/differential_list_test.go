@@ -314,7 +314,7 @@ func TestListsTravelByDumpAndRestore(t *testing.T) {
 			}
 			d.do("DEL", "l")
 			d.do(push...)
-			for _, payload := range []string{d.redis.do("DUMP", "l").text, d.ours.do("DUMP", "l").text} {
+			for _, payload := range []string{d.redis.Do("DUMP", "l").Text, d.ours.Do("DUMP", "l").Text} {
 				d.do("RESTORE", "copy", "0", payload, "REPLACE")
 				d.do("LRANGE", "copy", "0", "-1")
 				d.do("RESTORE", "copy", "0", payload[:len(payload)/2], "REPLACE")

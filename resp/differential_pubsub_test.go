@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // pubsubScript is what several clients do, one line each: who, and what it sends. Parts of
@@ -105,11 +106,11 @@ type crowd struct {
 	conns map[string]net.Conn
 	order []string
 
-	control *oracle
+	control *resptest.Conn
 }
 
 func newCrowd(t *testing.T, addr func(client string) string) *crowd {
-	return &crowd{t: t, addr: addr, conns: make(map[string]net.Conn), control: dialRedis(t, addr("a"), 2)}
+	return &crowd{t: t, addr: addr, conns: make(map[string]net.Conn), control: resptest.Dial(t, addr("a"), 2)}
 }
 
 // do has a client send a line, and returns what each client has got once nothing more comes.
@@ -132,7 +133,7 @@ func (c *crowd) do(line string, all map[string]string, wanted map[string]int) ma
 	for _, name := range c.order {
 		var buf [4096]byte
 		for len(all[name]) < wanted[name] {
-			_ = c.conns[name].SetReadDeadline(time.Now().Add(patience))
+			_ = c.conns[name].SetReadDeadline(time.Now().Add(resptest.Patience))
 			n, err := c.conns[name].Read(buf[:])
 			all[name] += string(buf[:n])
 			if err != nil {
@@ -148,7 +149,7 @@ func (c *crowd) do(line string, all map[string]string, wanted map[string]int) ma
 // written all that the lines before have brought about.
 func (c *crowd) settle(all map[string]string) {
 	for range 2 {
-		c.control.do("PING")
+		c.control.Do("PING")
 	}
 	for _, name := range c.order {
 		var buf [4096]byte

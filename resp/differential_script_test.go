@@ -3,6 +3,8 @@ package resp
 import (
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // scripts are run by EVAL on both sides; keys and arguments follow after a line "--".
@@ -115,7 +117,7 @@ func TestScriptsAnswerAsRedis(t *testing.T) {
 }
 
 // comparableError is a reply without what the compilers say of code that they cannot read.
-func comparableError(v respValue) string {
+func comparableError(v resptest.Value) string {
 	s := v.String()
 	if i := strings.Index(s, "Error compiling script (new function): user_script:"); i >= 0 {
 		return s[:i]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -29,7 +30,7 @@ func TestStreamsTravelByDumpAndRestore(t *testing.T) {
 			}
 			cmds = append(cmds, g.add("s1"), []string{"XADD", "s1", fmt.Sprint(g.next+1, "-1"), "long", noise(rnd.IntN(10_000))})
 			d.sameStreams(cmds...)
-			for _, payload := range []string{d.redis.do("DUMP", "s1").text, d.ours.do("DUMP", "s1").text} {
+			for _, payload := range []string{d.redis.Do("DUMP", "s1").Text, d.ours.Do("DUMP", "s1").Text} {
 				d.do("RESTORE", "copy", "1000000", payload, "REPLACE")
 				d.do("RESTORE", "s2", "0", payload, "REPLACE")
 				d.do("RESTORE", "copy", "0", payload[:len(payload)/2], "REPLACE")
@@ -86,16 +87,16 @@ XRANGE all - +
 // Each ID that XADD makes up is behind the last one, whatever the clock says.
 func TestMadeUpIDsRise(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 3)
-	last := o.do("XADD", "s", "*", "a", "b").text
+	o := resptest.Dial(t, addr, 3)
+	last := o.Do("XADD", "s", "*", "a", "b").Text
 	for range 50 {
-		o.do("XADD", "s", "*", "a", "b")
+		o.Do("XADD", "s", "*", "a", "b")
 	}
-	far := o.do("XADD", "s", "99999999999999-18446744073709551615", "a", "b").text
-	o.want("$100000000000000-0", "XADD", "s", "*", "a", "b")
-	o.want("$100000000000000-1", "XADD", "s", "*", "a", "b")
-	ids := o.do("XRANGE", "s", last, "+").elems
-	if len(ids) != 54 || ids[51].elems[0].text != far {
+	far := o.Do("XADD", "s", "99999999999999-18446744073709551615", "a", "b").Text
+	o.Want("$100000000000000-0", "XADD", "s", "*", "a", "b")
+	o.Want("$100000000000000-1", "XADD", "s", "*", "a", "b")
+	ids := o.Do("XRANGE", "s", last, "+").Elems
+	if len(ids) != 54 || ids[51].Elems[0].Text != far {
 		t.Errorf("%d entries, %v", len(ids), ids[len(ids)-3])
 	}
 }
@@ -105,32 +106,32 @@ func TestMadeUpIDsRise(t *testing.T) {
 func TestLargeRepliesOfStreamsAreBounded(t *testing.T) {
 	const limit = 4 << 20
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = limit })
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	add := func(n int) {
 		var cmds [][]string
 		for range n {
 			cmds = append(cmds, []string{"XADD", "s", "*", "f", strings.Repeat("x", 100_000)})
 		}
-		o.doAll(cmds)
+		o.DoAll(cmds)
 	}
 	add(30)
-	o.want("+OK", "XGROUP", "CREATE", "s", "g", "0")
-	replies := o.doAll([][]string{{"SET", "k", "v"}, {"XRANGE", "s", "-", "+"}, {"XREAD", "STREAMS", "s", "t", "0", "0"}, {"XINFO", "STREAM", "s", "FULL", "COUNT", "0"}, {"GET", "k"}})
+	o.Want("+OK", "XGROUP", "CREATE", "s", "g", "0")
+	replies := o.DoAll([][]string{{"SET", "k", "v"}, {"XRANGE", "s", "-", "+"}, {"XREAD", "STREAMS", "s", "t", "0", "0"}, {"XINFO", "STREAM", "s", "FULL", "COUNT", "0"}, {"GET", "k"}})
 	for i, n := range []int{0, 30, 2, 18, 0} {
-		if got := replies[i]; len(got.elems) != n {
-			t.Errorf("reply %d has %d elements, want %d", i, len(got.elems), n)
+		if got := replies[i]; len(got.Elems) != n {
+			t.Errorf("reply %d has %d elements, want %d", i, len(got.Elems), n)
 		}
 	}
 	add(30)
 	for _, args := range [][]string{{"XRANGE", "s", "-", "+"}, {"XREAD", "STREAMS", "s", "0"}, {"XINFO", "STREAM", "s", "FULL", "COUNT", "0"}, {"XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">"}} {
-		if got := o.do(args...); got.kind != '-' {
+		if got := o.Do(args...); got.Kind != '-' {
 			t.Errorf("%v replies %.100s", args, got)
 		}
 	}
-	if got := o.do("XPENDING", "s", "g"); got.elems[0].text != "0" {
+	if got := o.Do("XPENDING", "s", "g"); got.Elems[0].Text != "0" {
 		t.Errorf("what was not replied is pending: %v", got)
 	}
-	if got := o.do("XREADGROUP", "GROUP", "g", "c", "COUNT", "30", "STREAMS", "s", ">"); len(got.elems) != 2 {
+	if got := o.Do("XREADGROUP", "GROUP", "g", "c", "COUNT", "30", "STREAMS", "s", ">"); len(got.Elems) != 2 {
 		t.Errorf("%.100s", got)
 	}
 }
@@ -139,16 +140,16 @@ func TestLargeRepliesOfStreamsAreBounded(t *testing.T) {
 // are meant: nothing is done then.
 func TestStreamsThatAreNotLatchedAreNotTouched(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.do("XADD", "k", "1", "a", "b")
-	o.do("XGROUP", "CREATE", "k", "STREAMS", "0")
-	o.want("-"+command.MsgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "c", "STREAMS", "k", ">")
-	o.want("-"+command.MsgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "streams", "STREAMS", "k", ">")
-	o.want("-"+command.MsgNotInteger, "XREAD", "COUNT", "STREAMS", "STREAMS", "k", "0")
-	if got := o.do("XPENDING", "k", "STREAMS"); got.elems[0].text != "0" {
+	o := resptest.Dial(t, addr, 2)
+	o.Do("XADD", "k", "1", "a", "b")
+	o.Do("XGROUP", "CREATE", "k", "STREAMS", "0")
+	o.Want("-"+command.MsgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "c", "STREAMS", "k", ">")
+	o.Want("-"+command.MsgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "streams", "STREAMS", "k", ">")
+	o.Want("-"+command.MsgNotInteger, "XREAD", "COUNT", "STREAMS", "STREAMS", "k", "0")
+	if got := o.Do("XPENDING", "k", "STREAMS"); got.Elems[0].Text != "0" {
 		t.Errorf("something is pending: %v", got)
 	}
-	if got := o.do("XREADGROUP", "GROUP", "STREAMS", "STREAMS", "STREAMS", "k", ">"); len(got.elems) != 1 {
+	if got := o.Do("XREADGROUP", "GROUP", "STREAMS", "STREAMS", "STREAMS", "k", ">"); len(got.Elems) != 1 {
 		t.Errorf("%v", got)
 	}
 }
@@ -156,11 +157,11 @@ func TestStreamsThatAreNotLatchedAreNotTouched(t *testing.T) {
 // Names of groups and consumers become parts of keys on disk, so their length is bounded.
 func TestNamesInStreamsAreBounded(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxKey = 100 })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	short, long := strings.Repeat("n", 100), strings.Repeat("n", 101)
-	o.do("XADD", "k", "1", "a", "b")
-	o.want("+OK", "XGROUP", "CREATE", "k", short, "0")
-	o.want(":1", "XGROUP", "CREATECONSUMER", "k", short, short)
+	o.Do("XADD", "k", "1", "a", "b")
+	o.Want("+OK", "XGROUP", "CREATE", "k", short, "0")
+	o.Want(":1", "XGROUP", "CREATECONSUMER", "k", short, short)
 	for _, args := range [][]string{
 		{"XGROUP", "CREATE", "k", long, "0"},
 		{"XGROUP", "CREATECONSUMER", "k", short, long},
@@ -168,11 +169,11 @@ func TestNamesInStreamsAreBounded(t *testing.T) {
 		{"XCLAIM", "k", short, long, "0", "1"},
 		{"XAUTOCLAIM", "k", short, long, "0", "0"},
 	} {
-		o.want("-"+command.MsgNameTooLong, args...)
+		o.Want("-"+command.MsgNameTooLong, args...)
 	}
 	_, other := serveTest(t, nil)
-	p := dialRedis(t, other, 2)
-	p.do("XGROUP", "CREATE", "k", long, "0", "MKSTREAM")
-	o.want("-"+command.MsgNameTooLong, "RESTORE", "copy", "0", p.do("DUMP", "k").text)
-	o.want(":0", "EXISTS", "copy")
+	p := resptest.Dial(t, other, 2)
+	p.Do("XGROUP", "CREATE", "k", long, "0", "MKSTREAM")
+	o.Want("-"+command.MsgNameTooLong, "RESTORE", "copy", "0", p.Do("DUMP", "k").Text)
+	o.Want(":0", "EXISTS", "copy")
 }

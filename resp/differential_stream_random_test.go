@@ -9,25 +9,26 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // timeless blanks what depends on the time, or on how Redis keeps streams, in a reply.
-func timeless(args []string, v respValue) respValue {
+func timeless(args []string, v resptest.Value) resptest.Value {
 	switch name := strings.ToUpper(args[0]); {
 	case name == "XPENDING" && len(args) > 3:
-		for i := range v.elems {
-			blankAt(&v.elems[i], 2)
+		for i := range v.Elems {
+			blankAt(&v.Elems[i], 2)
 		}
 	case name == "XINFO" && strings.EqualFold(args[1], "CONSUMERS"):
-		for i := range v.elems {
-			blank(v.elems[i].field("idle"))
+		for i := range v.Elems {
+			blank(v.Elems[i].Field("idle"))
 		}
-	case name == "XINFO" && strings.EqualFold(args[1], "STREAM") && v.field("length") != nil:
-		blank(v.field("radix-tree-keys"))
-		blank(v.field("radix-tree-nodes"))
-		if groups := v.field("groups"); groups.kind == '*' {
-			for i := range groups.elems {
-				blankGroup(&groups.elems[i])
+	case name == "XINFO" && strings.EqualFold(args[1], "STREAM") && v.Field("length") != nil:
+		blank(v.Field("radix-tree-keys"))
+		blank(v.Field("radix-tree-nodes"))
+		if groups := v.Field("groups"); groups.Kind == '*' {
+			for i := range groups.Elems {
+				blankGroup(&groups.Elems[i])
 			}
 		}
 	}
@@ -35,28 +36,28 @@ func timeless(args []string, v respValue) respValue {
 }
 
 // blankGroup is for what XINFO STREAM FULL says of a group.
-func blankGroup(g *respValue) {
-	for _, p := range g.field("pending").elems {
+func blankGroup(g *resptest.Value) {
+	for _, p := range g.Field("pending").Elems {
 		blankAt(&p, 2)
 	}
-	for _, c := range g.field("consumers").elems {
-		blank(c.field("seen-time"))
-		for _, p := range c.field("pending").elems {
+	for _, c := range g.Field("consumers").Elems {
+		blank(c.Field("seen-time"))
+		for _, p := range c.Field("pending").Elems {
 			blankAt(&p, 1)
 		}
 	}
 }
 
-func blankAt(v *respValue, i int) {
-	if i < len(v.elems) {
-		blank(&v.elems[i])
+func blankAt(v *resptest.Value, i int) {
+	if i < len(v.Elems) {
+		blank(&v.Elems[i])
 	}
 }
 
 // sameStreams sends a pipeline and compares the replies, but for times.
 func (d *differ) sameStreams(cmds ...[]string) {
 	d.t.Helper()
-	want, got := d.redis.doAll(cmds), d.ours.doAll(cmds)
+	want, got := d.redis.DoAll(cmds), d.ours.DoAll(cmds)
 	for i, args := range cmds {
 		d.note(args)
 		if timeless(args, got[i]).String() != timeless(args, want[i]).String() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -61,7 +62,7 @@ var sweptKeys = []string{"text", "number", "hash", "list", "set", "numbers", "zs
 func (s *sweep) begin() {
 	s.t.Helper()
 	for _, key := range sweptKeys {
-		switch s.do("TYPE", key).text {
+		switch s.do("TYPE", key).Text {
 		case "string":
 			s.do("GET", key)
 		case "hash":
@@ -101,16 +102,16 @@ func (s *sweep) like(args ...string) {
 }
 
 // sortedText shows a value with its elements in the order of their texts.
-func sortedText(v respValue) string {
-	if v.elems == nil {
+func sortedText(v resptest.Value) string {
+	if v.Elems == nil {
 		return v.String()
 	}
 	var all []string
-	for _, e := range v.elems {
+	for _, e := range v.Elems {
 		all = append(all, sortedText(e))
 	}
 	slices.Sort(all)
-	return string(v.kind) + strings.Join(all, " ")
+	return string(v.Kind) + strings.Join(all, " ")
 }
 
 // try runs a command once; in a transaction if it could wait.
@@ -135,7 +136,7 @@ func (s *sweep) try(c *command.Row) {
 	want, got := s.both(args)
 	switch same := sweptLoosely[c.Full]; {
 	case got.String() == want.String():
-	case same == "kind" && got.kind == want.kind && got.kind != '-':
+	case same == "kind" && got.Kind == want.Kind && got.Kind != '-':
 	case same == "unordered" && sortedText(got) == sortedText(want):
 	default:
 		s.differs(args, got, want)

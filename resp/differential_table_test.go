@@ -8,40 +8,41 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // unordered sorts what a reply has in no order: the elements of a set's or a hash's, in
 // RESP2 those of a hash by pairs.
-func unordered(name string, v respValue) respValue {
+func unordered(name string, v resptest.Value) resptest.Value {
 	var pairs bool
 	switch strings.ToUpper(name) {
 	case "SMEMBERS", "SINTER", "SUNION", "SDIFF", "HKEYS", "HVALS":
 	case "HGETALL":
 		pairs = true
 	case "HSCAN", "SSCAN", "SCAN":
-		if len(v.elems) == 2 {
-			v.elems = slices.Clone(v.elems)
-			v.elems[1] = unordered(map[bool]string{true: "HGETALL", false: "SMEMBERS"}[strings.EqualFold(name, "HSCAN")], v.elems[1])
+		if len(v.Elems) == 2 {
+			v.Elems = slices.Clone(v.Elems)
+			v.Elems[1] = unordered(map[bool]string{true: "HGETALL", false: "SMEMBERS"}[strings.EqualFold(name, "HSCAN")], v.Elems[1])
 		}
 		return v
 	default:
 		return v
 	}
 	var texts []string
-	for i := 0; i < len(v.elems); i++ {
-		text := v.elems[i].String()
-		if pairs && i+1 < len(v.elems) {
+	for i := 0; i < len(v.Elems); i++ {
+		text := v.Elems[i].String()
+		if pairs && i+1 < len(v.Elems) {
 			i++
-			text += " " + v.elems[i].String()
+			text += " " + v.Elems[i].String()
 		}
 		texts = append(texts, text)
 	}
 	slices.Sort(texts)
-	return respValue{kind: v.kind, elems: []respValue{{kind: '+', text: strings.Join(texts, "\n")}}}
+	return resptest.Value{Kind: v.Kind, Elems: []resptest.Value{{Kind: '+', Text: strings.Join(texts, "\n")}}}
 }
 
 // alike runs one command and compares the replies, but for the order of what has none.
-func (d *differ) alike(args ...string) respValue {
+func (d *differ) alike(args ...string) resptest.Value {
 	d.t.Helper()
 	want, got := d.both(args)
 	if unordered(args[0], got).String() != unordered(args[0], want).String() {
@@ -418,7 +419,7 @@ func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 			for range 1 + g.rnd.IntN(40) {
 				cmds = append(cmds, g.command())
 			}
-			want, got := d.redis.doAll(cmds), d.ours.doAll(cmds)
+			want, got := d.redis.DoAll(cmds), d.ours.DoAll(cmds)
 			for i, args := range cmds {
 				d.note(args)
 				if unordered(args[0], got[i]).String() != unordered(args[0], want[i]).String() {
@@ -447,7 +448,7 @@ func TestTablesTravelByDumpAndRestore(t *testing.T) {
 				d.do(args...)
 			}
 			for key, read := range map[string]string{"h": "HGETALL", "s": "SMEMBERS", "i": "SMEMBERS"} {
-				from, to := d.redis.do("DUMP", key).text, d.ours.do("DUMP", key).text
+				from, to := d.redis.Do("DUMP", key).Text, d.ours.Do("DUMP", key).Text
 				for _, payload := range []string{from, to} {
 					d.do("RESTORE", "copy", "0", payload, "REPLACE")
 					d.alike(read, "copy")

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
-	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // A differ sends the same commands to a real Redis and to Ringside and fails the
@@ -19,7 +18,7 @@ import (
 type differ struct {
 	t           *testing.T
 	proto       int
-	redis, ours *oracle
+	redis, ours *resptest.Conn
 	// sent holds the last commands, oldest first, to show how a difference came about.
 	sent [][]string
 }
@@ -48,8 +47,8 @@ func differentialIn(t *testing.T, protos []int, f func(d *differ)) {
 	for _, proto := range protos {
 		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) {
 			_, addr := serveTest(t, nil)
-			d := &differ{t: t, proto: proto, redis: dialRedis(t, redis, proto), ours: dialRedis(t, addr, proto)}
-			d.redis.do("FLUSHALL")
+			d := &differ{t: t, proto: proto, redis: resptest.Dial(t, redis, proto), ours: resptest.Dial(t, addr, proto)}
+			d.redis.Do("FLUSHALL")
 			f(d)
 		})
 	}
@@ -64,7 +63,7 @@ func (d *differ) run(script string) {
 }
 
 // runBy is run with another way to run a command.
-func (d *differ) runBy(script string, do func(args ...string) respValue) {
+func (d *differ) runBy(script string, do func(args ...string) resptest.Value) {
 	d.t.Helper()
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
@@ -80,7 +79,7 @@ func (d *differ) runBy(script string, do func(args ...string) respValue) {
 }
 
 // do runs one command and compares the replies exactly.
-func (d *differ) do(args ...string) respValue {
+func (d *differ) do(args ...string) resptest.Value {
 	want, got := d.both(args)
 	if got.String() != want.String() {
 		d.t.Helper()
@@ -92,7 +91,7 @@ func (d *differ) do(args ...string) respValue {
 // pipeline sends several commands at once and compares all replies.
 func (d *differ) pipeline(cmds [][]string) {
 	d.t.Helper()
-	want, got := d.redis.doAll(cmds), d.ours.doAll(cmds)
+	want, got := d.redis.DoAll(cmds), d.ours.DoAll(cmds)
 	for i, args := range cmds {
 		d.note(args)
 		if got[i].String() != want[i].String() {
@@ -101,9 +100,9 @@ func (d *differ) pipeline(cmds [][]string) {
 	}
 }
 
-func (d *differ) both(args []string) (want, got respValue) {
+func (d *differ) both(args []string) (want, got resptest.Value) {
 	d.note(args)
-	return d.redis.do(args...), d.ours.do(args...)
+	return d.redis.Do(args...), d.ours.Do(args...)
 }
 
 func (d *differ) note(args []string) {
@@ -113,41 +112,7 @@ func (d *differ) note(args []string) {
 	}
 }
 
-// doAll sends commands at once and returns their replies.
-func (o *oracle) doAll(cmds [][]string) []respValue {
-	o.t.Helper()
-	o.c.SetDeadline(time.Now().Add(patience))
-	go o.c.Write(encodeCommands(cmds))
-	replies := make([]respValue, len(cmds))
-	for i := range cmds {
-		var err error
-		if replies[i], err = readValue(o.r); err != nil {
-			o.t.Fatalf("reply to %s: %v", quote(cmds[i]), err)
-		}
-	}
-	return replies
-}
-
-// encodeCommands returns the bytes of a pipeline.
-func encodeCommands(cmds [][]string) []byte {
-	size := 0
-	for _, args := range cmds {
-		size += 16
-		for _, a := range args {
-			size += 16 + len(a)
-		}
-	}
-	b := make([]byte, 0, size)
-	for _, args := range cmds {
-		b = wire.AppendArray(b, len(args))
-		for _, a := range args {
-			b = wire.AppendBulkString(b, a)
-		}
-	}
-	return b
-}
-
-func (d *differ) differs(args []string, got, want respValue) {
+func (d *differ) differs(args []string, got, want resptest.Value) {
 	d.t.Helper()
 	var sent []string
 	for _, args := range d.sent {

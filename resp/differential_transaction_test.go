@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // transactionScript is sent by several connections: a line begins with the number of one.
@@ -287,12 +288,12 @@ func TestTransactionsAnswerAsRedis(t *testing.T) {
 					r.placeAll(oneOwner(t, "n2"))
 					addrs = r.addrs[:2]
 				}
-				var ours, theirs []*oracle
+				var ours, theirs []*resptest.Conn
 				for _, addr := range addrs {
-					ours = append(ours, dialRedis(t, addr, proto))
-					theirs = append(theirs, dialRedis(t, redis, proto))
+					ours = append(ours, resptest.Dial(t, addr, proto))
+					theirs = append(theirs, resptest.Dial(t, redis, proto))
 				}
-				theirs[0].do("FLUSHALL")
+				theirs[0].Do("FLUSHALL")
 				for i, line := range strings.Split(transactionScript, "\n") {
 					if line == "" || line[0] == '#' {
 						continue
@@ -302,7 +303,7 @@ func TestTransactionsAnswerAsRedis(t *testing.T) {
 						t.Fatal(err)
 					}
 					who := int(words[0][0] - '0')
-					want, got := theirs[who].do(words[1:]...), ours[who].do(words[1:]...)
+					want, got := theirs[who].Do(words[1:]...), ours[who].Do(words[1:]...)
 					if got.String() != want.String() {
 						t.Fatalf("line %d, %s:\n got %s\nwant %s", i, line, got, want)
 					}
@@ -321,9 +322,9 @@ func TestRandomTransactionsAnswerAsRedis(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, uint64(round)))
 		_, addr := serveTest(t, nil)
 		proto := 2 + round%2
-		ours := []*oracle{dialRedis(t, addr, proto), dialRedis(t, addr, proto)}
-		theirs := []*oracle{dialRedis(t, redis, proto), dialRedis(t, redis, proto)}
-		theirs[0].do("FLUSHALL")
+		ours := []*resptest.Conn{resptest.Dial(t, addr, proto), resptest.Dial(t, addr, proto)}
+		theirs := []*resptest.Conn{resptest.Dial(t, redis, proto), resptest.Dial(t, redis, proto)}
+		theirs[0].Do("FLUSHALL")
 		var sent []string
 		for range 1500 {
 			who := rnd.IntN(2)
@@ -331,7 +332,7 @@ func TestRandomTransactionsAnswerAsRedis(t *testing.T) {
 			for range 1 + rnd.IntN(1+rnd.IntN(12)) {
 				pipeline = append(pipeline, randomInTransaction(rnd))
 			}
-			want, got := theirs[who].doAll(pipeline), ours[who].doAll(pipeline)
+			want, got := theirs[who].DoAll(pipeline), ours[who].DoAll(pipeline)
 			for i := range pipeline {
 				sent = append(sent, fmt.Sprint(who, " ", quote(pipeline[i])))
 				if got[i].String() != want[i].String() {

@@ -656,7 +656,7 @@ func TestZSetsTravelByDumpAndRestore(t *testing.T) {
 			}
 			d.do("DEL", "z")
 			d.do(add...)
-			for _, payload := range []string{d.redis.do("DUMP", "z").text, d.ours.do("DUMP", "z").text} {
+			for _, payload := range []string{d.redis.Do("DUMP", "z").Text, d.ours.Do("DUMP", "z").Text} {
 				d.do("RESTORE", "copy", "1000000", payload, "REPLACE")
 				d.do("ZRANGE", "copy", "0", "-1", "WITHSCORES")
 				d.do("OBJECT", "ENCODING", "copy")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -32,14 +33,14 @@ func redisCommands(t *testing.T) (groups []string, names map[string][]string) {
 }
 
 func TestListOfRedisCommandsIsRight(t *testing.T) {
-	o := dialRedis(t, redistest.Start7(t), 2)
+	o := resptest.Dial(t, redistest.Start7(t), 2)
 	_, names := redisCommands(t)
 	var want, got []string
 	for _, list := range names {
 		want = append(want, list...)
 	}
-	for _, e := range o.do("COMMAND", "LIST").elems {
-		got = append(got, e.text)
+	for _, e := range o.Do("COMMAND", "LIST").Elems {
+		got = append(got, e.Text)
 	}
 	slices.Sort(want)
 	slices.Sort(got)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -53,15 +54,15 @@ func TestForwardTimeoutGrowsWithTheSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.place(0, p, nil)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	limit := r.servers[0].forwardTimeout()
-	o.want("+OK", "SET", "a", "small")
+	o.Want("+OK", "SET", "a", "small")
 	if s := <-spy.sent; s.timeout < limit || s.timeout > limit+time.Second {
 		t.Errorf("a small value has %v", s.timeout)
 	}
 	value := strings.Repeat("x", 4*forwardPace)
 	for range 2 { // nothing of the first is left behind
-		o.want("+OK", "SET", "a", value)
+		o.Want("+OK", "SET", "a", value)
 		s := <-spy.sent
 		if s.timeout < limit+4*time.Second || s.timeout > limit+5*time.Second {
 			t.Errorf("%d bytes have %v", len(s.batch), s.timeout)
@@ -77,11 +78,11 @@ func TestForwardTimeoutGrowsWithTheSize(t *testing.T) {
 		pipe = append(pipe, redisCommand("SET", "b", "small")...)
 	}
 	want := bytes.Clone(pipe)
-	if _, err := o.c.Write(pipe); err != nil {
+	if _, err := o.C.Write(pipe); err != nil {
 		t.Fatal(err)
 	}
 	for range 4 {
-		if v, err := readValue(o.r); err != nil || v.String() != "+OK" {
+		if v, err := o.Read(); err != nil || v.String() != "+OK" {
 			t.Fatal(v, err)
 		}
 	}
@@ -92,7 +93,7 @@ func TestForwardTimeoutGrowsWithTheSize(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Error("they do not arrive as they were sent")
 	}
-	o.want("+OK", "SET", "c", "small")
+	o.Want("+OK", "SET", "c", "small")
 	if s := <-spy.sent; !bytes.Contains(s.batch, []byte("small")) || bytes.Contains(s.batch, []byte("yy")) {
 		t.Errorf("%d bytes of what was before", len(s.batch))
 	}

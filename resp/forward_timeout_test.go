@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -56,8 +57,8 @@ func TestRequestsOfADeadPrimaryWaitForAnother(t *testing.T) {
 			c.link.asks = make(chan struct{}, 1000)
 			r, lead := dying(t, c.link, true)
 			lead("n1")
-			o := dialRedis(t, r.addrs[0], 2)
-			if _, err := o.c.Write([]byte("SET a v\r\nGET a\r\n")); err != nil {
+			o := resptest.Dial(t, r.addrs[0], 2)
+			if _, err := o.C.Write([]byte("SET a v\r\nGET a\r\n")); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 { // it has tried, and tried again
@@ -65,7 +66,7 @@ func TestRequestsOfADeadPrimaryWaitForAnother(t *testing.T) {
 			}
 			lead("n0")
 			for i, want := range c.want {
-				if v, err := readValue(o.r); err != nil || v.String() != want {
+				if v, err := o.Read(); err != nil || v.String() != want {
 					t.Errorf("reply %d: %s, %v; want %s", i, v, err, want)
 				}
 			}
@@ -83,10 +84,10 @@ func TestForwardTimeoutEndsThePause(t *testing.T) {
 		if away {
 			want = "-" + msgAway
 		}
-		o := dialRedis(t, r.addrs[0], 2)
+		o := resptest.Dial(t, r.addrs[0], 2)
 		start := time.Now()
-		o.want(want, "SET", "a", "v")
-		o.want(want, "GET", "a")
+		o.Want(want, "SET", "a", "v")
+		o.Want(want, "GET", "a")
 		if took := time.Since(start); took < 100*time.Millisecond {
 			t.Errorf("both took %s", took)
 		}
@@ -99,16 +100,16 @@ func TestForwardTimeoutIsOfThePipeline(t *testing.T) {
 	r, lead := dying(t, link, true)
 	r.servers[0].settings.ForwardLimit.Store(int64(100 * time.Millisecond))
 	lead("n1")
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	var pipe []byte
 	for range 100 {
 		pipe = append(pipe, "GET a\r\n"...)
 	}
-	if _, err := o.c.Write(pipe); err != nil {
+	if _, err := o.C.Write(pipe); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 100 {
-		if v, err := readValue(o.r); err != nil || v.String() != "-"+msgAway {
+		if v, err := o.Read(); err != nil || v.String() != "-"+msgAway {
 			t.Fatalf("reply %d: %s, %v", i, v, err)
 		}
 	}
@@ -119,14 +120,14 @@ func TestForwardTimeoutIsOfThePipeline(t *testing.T) {
 
 func TestForwardTimeoutIsASetting(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.want("*($forward-timeout $10000)", "CONFIG", "GET", "forward-timeout")
-	o.want("+OK", "CONFIG", "SET", "forward-timeout", "250")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("*($forward-timeout $10000)", "CONFIG", "GET", "forward-timeout")
+	o.Want("+OK", "CONFIG", "SET", "forward-timeout", "250")
 	if d := srv.forwardTimeout(); d != 250*time.Millisecond {
 		t.Error(d)
 	}
 	for _, bad := range []string{"0", "-1", "3600001", "x"} {
-		if v := o.do("CONFIG", "SET", "forward-timeout", bad); v.text[:3] != "ERR" {
+		if v := o.Do("CONFIG", "SET", "forward-timeout", bad); v.Text[:3] != "ERR" {
 			t.Errorf("%s: %s", bad, v)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -72,7 +73,7 @@ func TestReturnedRequestIsNotOvertaken(t *testing.T) {
 	if want := []string{"+OK\r\n", "-NOTMINE\r\n", "-NOTMINE\r\n", "-NOTMINE\r\n"}; err != nil || fmt.Sprint(replies) != fmt.Sprint(want) {
 		t.Errorf("replies %q, %v", replies, err)
 	}
-	dialRedis(t, r.addrs[1], 2).want("$1", "GET", keys[0])
+	resptest.Dial(t, r.addrs[1], 2).Want("$1", "GET", keys[0])
 	if _, err := forwarded(t, r.servers[0], []string{"GET", keys[0]}, []string{}); err == nil {
 		t.Error("a batch of another number of requests is accepted")
 	}
@@ -116,8 +117,8 @@ func TestNodesForwardNothingElse(t *testing.T) {
 func TestRepliesToABatchAreBounded(t *testing.T) {
 	r, keys := halves(t)
 	value := strings.Repeat("v", 3<<20)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want("+OK", "SET", keys[0], value)
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "SET", keys[0], value)
 	var many [][]string
 	for range 50 {
 		many = append(many, []string{"GET", keys[0]})
@@ -138,22 +139,22 @@ func TestRepliesToABatchAreBounded(t *testing.T) {
 	if whole == 0 || whole > 3 {
 		t.Errorf("%d replies of 3 MiB in one batch", whole)
 	}
-	waitFor(t, "the batch's memory to be given back", func() bool { return r.servers[0].budget.inUse() <= 1<<20 })
+	resptest.WaitFor(t, "the batch's memory to be given back", func() bool { return r.servers[0].budget.inUse() <= 1<<20 })
 	// The client does not notice.
-	far := dialRedis(t, r.addrs[1], 2)
+	far := resptest.Dial(t, r.addrs[1], 2)
 	for range 20 {
-		far.send("GET", keys[0])
-		far.send("GET", keys[1])
+		far.Send("GET", keys[0])
+		far.Send("GET", keys[1])
 	}
 	for i := range 20 {
-		if got := far.next(); got.text != value {
-			t.Fatalf("reply %d has %d bytes", i, len(got.text))
+		if got := far.Next(); got.Text != value {
+			t.Fatalf("reply %d has %d bytes", i, len(got.Text))
 		}
-		if got := far.next(); got.kind != '_' {
+		if got := far.Next(); got.Kind != '_' {
 			t.Fatalf("reply %d: %v", i, got)
 		}
 	}
-	waitFor(t, "the replies' memory to be given back", func() bool { return r.servers[1].budget.inUse() <= 1<<20 })
+	resptest.WaitFor(t, "the replies' memory to be given back", func() bool { return r.servers[1].budget.inUse() <= 1<<20 })
 }
 
 // A value larger than the output buffer goes through another node as well.
@@ -163,26 +164,26 @@ func TestLargeValueThroughAnotherNode(t *testing.T) {
 		srv.settings.OutputBuffer.Store(1 << 20)
 	}
 	value := strings.Repeat("0123456789", 500_000)
-	far := dialRedis(t, r.addrs[1], 3)
-	far.want("+OK", "SET", keys[0], value)
-	if got := far.do("GET", keys[0]); got.text != value {
-		t.Errorf("%d bytes: %.100s", len(got.text), got.text)
+	far := resptest.Dial(t, r.addrs[1], 3)
+	far.Want("+OK", "SET", keys[0], value)
+	if got := far.Do("GET", keys[0]); got.Text != value {
+		t.Errorf("%d bytes: %.100s", len(got.Text), got.Text)
 	}
-	if got := far.do("MGET", keys[0], keys[1]); got.kind != '-' {
-		t.Errorf("MGET: %c", got.kind)
+	if got := far.Do("MGET", keys[0], keys[1]); got.Kind != '-' {
+		t.Errorf("MGET: %c", got.Kind)
 	}
-	far.want("+PONG", "PING")
+	far.Want("+PONG", "PING")
 }
 
 // No memory for the replies: the batch fails, and the next one runs.
 func TestBatchWithoutMemoryForItsReplies(t *testing.T) {
 	r, keys := halves(t)
 	srv := r.servers[0]
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want("+OK", "SET", keys[0], strings.Repeat("v", 4<<20))
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "SET", keys[0], strings.Repeat("v", 4<<20))
 	// What o's request took is given back after its reply has left.
 	settled := func() bool { return srv.budget.inUse() <= 1<<16 }
-	waitFor(t, "the request's memory to be given back", settled)
+	resptest.WaitFor(t, "the request's memory to be given back", settled)
 	holder := srv.snapshot()[0]
 	srv.settings.ClientMemory.Store(1 << 20)
 	srv.budget.take(holder, 1<<20)
@@ -196,27 +197,27 @@ func TestBatchWithoutMemoryForItsReplies(t *testing.T) {
 	if replies, err := forwarded(t, srv, []string{"EXISTS", keys[0]}); err != nil || replies[0] != ":1\r\n" {
 		t.Errorf("%q %v", replies, err)
 	}
-	waitFor(t, "the batches' memory to be given back", settled)
+	resptest.WaitFor(t, "the batches' memory to be given back", settled)
 }
 
 // CLIENT REPLY holds for what other nodes answer, too.
 func TestClientReplyWithForwardedRequests(t *testing.T) {
 	r, keys := halves(t)
-	o := dialRedis(t, r.addrs[1], 2)
-	o.send("CLIENT", "REPLY", "SKIP")
-	o.send("SET", keys[0], "1")
-	o.send("INCR", keys[0])
-	if got := o.next().String(); got != ":2" {
+	o := resptest.Dial(t, r.addrs[1], 2)
+	o.Send("CLIENT", "REPLY", "SKIP")
+	o.Send("SET", keys[0], "1")
+	o.Send("INCR", keys[0])
+	if got := o.Next().String(); got != ":2" {
 		t.Errorf("after SKIP: %s", got)
 	}
-	o.send("CLIENT", "REPLY", "OFF")
-	o.send("SET", keys[0], strings.Repeat("x", 300<<10))
-	o.send("GET", keys[0])
-	o.send("MGET", keys[0], keys[1])
-	o.send("GET", keys[1])
-	o.send("DBSIZE")
-	o.send("CLIENT", "REPLY", "ON")
-	if got := o.next().String(); got != "+OK" {
+	o.Send("CLIENT", "REPLY", "OFF")
+	o.Send("SET", keys[0], strings.Repeat("x", 300<<10))
+	o.Send("GET", keys[0])
+	o.Send("MGET", keys[0], keys[1])
+	o.Send("GET", keys[1])
+	o.Send("DBSIZE")
+	o.Send("CLIENT", "REPLY", "ON")
+	if got := o.Next().String(); got != "+OK" {
 		t.Errorf("after OFF: %.40s", got)
 	}
 }
@@ -224,22 +225,22 @@ func TestClientReplyWithForwardedRequests(t *testing.T) {
 // The protocol changes in the middle of a pipeline, for far and near replies alike.
 func TestProtocolChangesWithinAPipeline(t *testing.T) {
 	r, keys := halves(t)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	var b bytes.Buffer
 	for _, proto := range []string{"2", "3", "2"} {
-		writeCommand(&b, "HELLO", proto)
-		writeCommand(&b, "GET", keys[1])
-		writeCommand(&b, "GET", keys[0])
-		writeCommand(&b, "MGET", keys[0], keys[1])
+		resptest.Write(&b, "HELLO", proto)
+		resptest.Write(&b, "GET", keys[1])
+		resptest.Write(&b, "GET", keys[0])
+		resptest.Write(&b, "MGET", keys[0], keys[1])
 	}
-	if _, err := o.c.Write(b.Bytes()); err != nil {
+	if _, err := o.C.Write(b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	all := make([]byte, 0, 4096)
 	for len(all) < 3*40 || !bytes.HasSuffix(all, []byte("*2\r\n$-1\r\n$-1\r\n")) || bytes.Count(all, []byte("*2\r\n")) < 3 {
 		buf := make([]byte, 4096)
-		_ = o.c.SetReadDeadline(time.Now().Add(patience))
-		n, err := o.r.Read(buf)
+		_ = o.C.SetReadDeadline(time.Now().Add(resptest.Patience))
+		n, err := o.C.Read(buf)
 		if err != nil {
 			t.Fatalf("%v after %q", err, all)
 		}
@@ -254,17 +255,17 @@ func TestProtocolChangesWithinAPipeline(t *testing.T) {
 // A pause at the other node holds back what is forwarded there, in its order.
 func TestPauseAtTheOtherNode(t *testing.T) {
 	r, keys := halves(t)
-	o, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
-	o.want("+OK", "CLIENT", "PAUSE", "600", "WRITE")
+	o, far := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
+	o.Want("+OK", "CLIENT", "PAUSE", "600", "WRITE")
 	for i := range 5 {
-		far.send("APPEND", keys[0], fmt.Sprint(i))
+		far.Send("APPEND", keys[0], fmt.Sprint(i))
 	}
 	for i := range 5 {
-		if got := far.next().String(); got != fmt.Sprint(":", i+1) {
+		if got := far.Next().String(); got != fmt.Sprint(":", i+1) {
 			t.Errorf("APPEND %d: %s", i, got)
 		}
 	}
-	far.want("$01234", "GET", keys[0])
+	far.Want("$01234", "GET", keys[0])
 }
 
 // Whatever a node sends, it gets as many replies as requests, or an error.
@@ -295,20 +296,20 @@ func TestSplitWriteThatIsMadeInPart(t *testing.T) {
 	}
 	nodes := map[string]Route{"n0": r.links["n0"], "n1": {ID: "n1", Addr: r.addrs[1], Link: lostLink{}}}
 	r.servers[0].SetRoutes(&Routes{Placement: half, Self: "n0", Nodes: nodes})
-	o := dialRedis(t, r.addrs[0], 2)
-	if got := o.do("MSET", keys[0], "1", keys[1], "1"); !strings.HasPrefix(got.text, "UNKNOWN A part ") {
+	o := resptest.Dial(t, r.addrs[0], 2)
+	if got := o.Do("MSET", keys[0], "1", keys[1], "1"); !strings.HasPrefix(got.Text, "UNKNOWN A part ") {
 		t.Errorf("MSET: %v", got)
 	}
-	if got := o.do("SET", keys[1], "1"); !strings.HasPrefix(got.text, "UNKNOWN ") {
+	if got := o.Do("SET", keys[1], "1"); !strings.HasPrefix(got.Text, "UNKNOWN ") {
 		t.Errorf("SET: %v", got)
 	}
-	if got := o.do("GET", keys[1]); got.text != msgUnreachable {
+	if got := o.Do("GET", keys[1]); got.Text != msgUnreachable {
 		t.Errorf("GET: %v", got)
 	}
-	if got := o.do("FLUSHALL"); !strings.HasPrefix(got.text, "UNKNOWN ") {
+	if got := o.Do("FLUSHALL"); !strings.HasPrefix(got.Text, "UNKNOWN ") {
 		t.Errorf("FLUSHALL: %v", got)
 	}
-	if got := o.do("DBSIZE"); got.text != msgUnreachable {
+	if got := o.Do("DBSIZE"); got.Text != msgUnreachable {
 		t.Errorf("DBSIZE: %v", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -58,14 +58,14 @@ var freeing = []struct{ fill, free string }{
 
 func TestFullDiskAcceptsRemovals(t *testing.T) {
 	srv, addr := serveTest(t, func(_ *Config, sc *store.Config) { sc.FS = roomyDisk{vfs.Default} })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	free := func(n int64) {
 		t.Helper()
-		o.want("+OK", "CONFIG", "SET", "min-free-disk", strconv.FormatInt(n, 10))
+		o.Want("+OK", "CONFIG", "SET", "min-free-disk", strconv.FormatInt(n, 10))
 	}
 	accepted := func(command string, args ...string) {
 		t.Helper()
-		if got := o.do(args...).String(); strings.Contains(got, "-") && strings.Contains(got, "MISCONF") {
+		if got := o.Do(args...).String(); strings.Contains(got, "-") && strings.Contains(got, "MISCONF") {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
@@ -78,10 +78,10 @@ func TestFullDiskAcceptsRemovals(t *testing.T) {
 			t.Errorf("%s is not marked as one that only removes", c.free)
 		}
 		free(0)
-		o.do("DEL", "k")
-		o.do(strings.Fields(c.fill)...)
+		o.Do("DEL", "k")
+		o.Do(strings.Fields(c.fill)...)
 		free(room * 3 / 2)
-		if got := o.do("SET", "other", "v").String(); !strings.HasPrefix(got, "-MISCONF") {
+		if got := o.Do("SET", "other", "v").String(); !strings.HasPrefix(got, "-MISCONF") {
 			t.Fatalf("SET on a full disk: %s", got)
 		}
 		accepted(c.free, words...)
@@ -89,13 +89,13 @@ func TestFullDiskAcceptsRemovals(t *testing.T) {
 			continue
 		}
 		free(0)
-		o.do("DEL", "k")
-		o.do(strings.Fields(c.fill)...)
+		o.Do("DEL", "k")
+		o.Do(strings.Fields(c.fill)...)
 		free(room * 3 / 2)
-		o.want("+OK", "MULTI")
+		o.Want("+OK", "MULTI")
 		accepted(c.free+" in MULTI", words...)
 		accepted(c.free+" in EXEC", "EXEC")
-		if got := o.do("EVAL", "return redis.pcall('SET', 'other', 'v')", "1", "other").String(); !strings.HasPrefix(got, "-MISCONF") {
+		if got := o.Do("EVAL", "return redis.pcall('SET', 'other', 'v')", "1", "other").String(); !strings.HasPrefix(got, "-MISCONF") {
 			t.Fatalf("SET in a script on a full disk: %s", got)
 		}
 		if !cmd.Waits {
@@ -108,15 +108,15 @@ func TestFullDiskAcceptsRemovals(t *testing.T) {
 		}
 	}
 	free(0)
-	o.want("+OK", "SET", "k", "v")
+	o.Want("+OK", "SET", "k", "v")
 	free(room * 3) // more than half of the reserve is used up
-	if got := o.do("DEL", "k").String(); !strings.HasPrefix(got, "-MISCONF") {
+	if got := o.Do("DEL", "k").String(); !strings.HasPrefix(got, "-MISCONF") {
 		t.Errorf("DEL without any room: %s", got)
 	}
-	o.want("$v", "GET", "k")
-	o.want("*($min-free-disk $3221225472)", "CONFIG", "GET", "min-free-disk")
+	o.Want("$v", "GET", "k")
+	o.Want("*($min-free-disk $3221225472)", "CONFIG", "GET", "min-free-disk")
 	free(room / 2)
-	o.want("+OK", "SET", "k", "w")
+	o.Want("+OK", "SET", "k", "w")
 }
 
 func bytesOf(words []string) (b [][]byte) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 )
 
@@ -92,18 +93,18 @@ func TestGlobMatchManyStars(t *testing.T) {
 
 // TestGlobAgainstRedis asks Redis whether KEYS finds a key by the pattern.
 func TestGlobAgainstRedis(t *testing.T) {
-	o := dialRedis(t, redistest.Start7(t), 3)
+	o := resptest.Dial(t, redistest.Start7(t), 3)
 	keys := []string{"a", "b", "ab", "abc", "]", "^", "-", `\`, "[a]", "a-c", "A", "*", "é"}
 	for _, key := range keys {
-		o.do("SET", key, "")
+		o.Do("SET", key, "")
 	}
 	for _, pattern := range []string{
 		"*", "**", "a*", "?", "??", "*b*", "[", "[^", "[a", "[^a", "[a-", "[a-]", "[-a]", "[a-c]", "[c-a]",
 		"[]", "[^]", "[]a]", `[\]]`, `[\`, `\`, `a\`, `\*`, `[a\-c]`, `[\\-^]`, "[^-]", "[^a-z]", "[[]a]", "[[]*", "[a-c", "[^a-",
 	} {
 		want := map[string]bool{}
-		for _, key := range o.do("KEYS", pattern).elems {
-			want[key.text] = true
+		for _, key := range o.Do("KEYS", pattern).Elems {
+			want[key.Text] = true
 		}
 		for _, key := range keys {
 			if got := glob.Match([]byte(pattern), []byte(key), false); got != want[key] {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -47,7 +48,7 @@ func (g *groupAnswers) wait(t *testing.T, i int) {
 	t.Helper()
 	select {
 	case <-g.each[i]:
-	case <-time.After(patience):
+	case <-time.After(resptest.Patience):
 		t.Fatalf("batch %d has no answer", i)
 	}
 }
@@ -169,7 +170,7 @@ func TestDeadlineWhileARangeIsOnHold(t *testing.T) {
 	r.servers[0].RunForwarded(g.batches, nil)
 	g.want(t, 0, "-NOTMINE\r\n")
 	r.servers[0].SetRoutes(&Routes{Placement: r.servers[1].routes.Load().Placement, Self: "n0", Nodes: r.links})
-	dialRedis(t, r.addrs[0], 2).want(":0", "EXISTS", keys[0])
+	resptest.Dial(t, r.addrs[0], 2).Want(":0", "EXISTS", keys[0])
 
 	f := &forwardedConn{conn: &conn{srv: r.servers[0]}}
 	for _, left := range []time.Duration{-time.Second, 0, 10 * time.Millisecond, 100 * time.Millisecond, time.Hour} {
@@ -221,16 +222,16 @@ func TestNearRunsWhileFarIsUnderWay(t *testing.T) {
 	w := &slowWay{sent: make(chan struct{}), let: make(chan struct{})}
 	p := r.servers[0].routes.Load().Placement
 	r.servers[0].SetRoutes(&Routes{Placement: p, Self: "n0", Nodes: map[string]Route{"n0": {ID: "n0"}, "n1": {ID: "n1", Link: w}}})
-	o, other := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
+	o, other := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 2)
 	var b strings.Builder
 	for _, words := range [][]string{{"SET", keys[0], "near"}, {"GET", keys[1]}, {"APPEND", keys[0], "est"}, {"GET", keys[0]}} {
 		b.Write(wire.AppendRequest(nil, words...))
 	}
-	if _, err := o.c.Write([]byte(b.String())); err != nil {
+	if _, err := o.C.Write([]byte(b.String())); err != nil {
 		t.Fatal(err)
 	}
 	<-w.sent
-	for end := time.Now().Add(30 * time.Second); other.do("GET", keys[0]).String() != "$nearest"; {
+	for end := time.Now().Add(30 * time.Second); other.Do("GET", keys[0]).String() != "$nearest"; {
 		if time.Now().After(end) {
 			close(w.let)
 			t.Fatal("it waits for the other node")
@@ -238,7 +239,7 @@ func TestNearRunsWhileFarIsUnderWay(t *testing.T) {
 	}
 	close(w.let)
 	for _, want := range []string{"+OK", "$far", ":7", "$nearest"} {
-		if got := o.next().String(); got != want {
+		if got := o.Next().String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -251,13 +252,13 @@ func TestLargeRepliesAmongForwardedOnes(t *testing.T) {
 	r, keys := halves(t)
 	lone, addr := serveTest(t, nil)
 	lone.settings.OutputBuffer.Store(256 << 10)
-	clients := []*oracle{dialRedis(t, addr, 2), dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)}
+	clients := []*resptest.Conn{resptest.Dial(t, addr, 2), resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)}
 	for _, srv := range r.servers {
 		srv.settings.OutputBuffer.Store(256 << 10)
 	}
 	for _, c := range clients[:2] {
 		for i, key := range keys {
-			c.want("+OK", "SET", "large:"+key, strings.Repeat(fmt.Sprint(i), 300<<10))
+			c.Want("+OK", "SET", "large:"+key, strings.Repeat(fmt.Sprint(i), 300<<10))
 		}
 	}
 	for round := range 20 {
@@ -268,13 +269,13 @@ func TestLargeRepliesAmongForwardedOnes(t *testing.T) {
 				{"GET", "large:" + key}, {"APPEND", key, "x"}, {"GETRANGE", "large:" + key, "7", "200000"}, {"GET", key}, {"STRLEN", key}, {"DEL", key},
 			}[rnd.IntN(6)])
 		}
-		for _, c := range []*oracle{clients[0], clients[1+round%2]} {
+		for _, c := range []*resptest.Conn{clients[0], clients[1+round%2]} {
 			for _, w := range words {
-				c.send(w...)
+				c.Send(w...)
 			}
 		}
 		for i, w := range words {
-			want, got := clients[0].next().String(), clients[1+round%2].next().String()
+			want, got := clients[0].Next().String(), clients[1+round%2].Next().String()
 			if want != got {
 				t.Fatalf("round %d, %d of %q: %.60s, want %.60s", round, i, w, got, want)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 )
@@ -25,7 +26,7 @@ func exchange(t testing.TB, addr, sent string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 	if _, err := io.WriteString(c, sent); err != nil {
 		t.Fatalf("send %.60q: %v", sent, err)
 	}
@@ -181,7 +182,7 @@ func TestInputsThatBreakRedconAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 	part := []byte(strings.Repeat("x", 1<<16))
 	for sent := 0; err == nil; sent += len(part) {
 		if sent > 64<<20 {
@@ -195,7 +196,7 @@ func TestInputsThatBreakRedconAreRefused(t *testing.T) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the connection stays open")
 	}
-	waitFor(t, "it is forgotten", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
+	resptest.WaitFor(t, "it is forgotten", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
 }
 
 // TestErrorBehindAWrite: the error follows the replies to what was written before it,
@@ -218,7 +219,7 @@ func TestByteByByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 	for _, b := range []byte(wiretest.Mixed + wiretest.Quit) { // each is a segment of its own: Go sets TCP_NODELAY
 		if _, err := c.Write([]byte{b}); err != nil {
 			t.Fatal(err)
@@ -239,12 +240,12 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetDeadline(time.Now().Add(patience))
+		_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 		before := srv.stats.BytesIn.Load()
 		if _, err := io.WriteString(c, all[:cut]); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "the first part is read", func() bool { return srv.stats.BytesIn.Load() == before+int64(cut) })
+		resptest.WaitFor(t, "the first part is read", func() bool { return srv.stats.BytesIn.Load() == before+int64(cut) })
 		if _, err := io.WriteString(c, all[cut:]); err != nil {
 			t.Fatal(err)
 		}

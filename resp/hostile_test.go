@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 	"go.uber.org/goleak"
@@ -44,10 +45,10 @@ func hostileTest(t *testing.T, change func(*settings.Settings)) (*Server, string
 // served fails the test if another client is not served.
 func served(t *testing.T, addr string) {
 	t.Helper()
-	o := dialRaw(t, addr)
-	defer o.c.Close()
-	o.want("+OK", "SET", "other", "value")
-	o.want("$value", "GET", "other")
+	o := resptest.DialRaw(t, addr)
+	defer o.C.Close()
+	o.Want("+OK", "SET", "other", "value")
+	o.Want("$value", "GET", "other")
 }
 
 func heapInuse() int64 {
@@ -84,7 +85,7 @@ func TestGarbage(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_ = c.SetDeadline(time.Now().Add(patience))
+				_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 				_, _ = c.Write(b)
 				_ = c.(*net.TCPConn).CloseWrite()
 				if _, err := io.Copy(io.Discard, c); err != nil && err.(net.Error).Timeout() {
@@ -96,7 +97,7 @@ func TestGarbage(t *testing.T) {
 	}
 	clients.Wait()
 	served(t, addr)
-	waitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 })
+	resptest.WaitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 })
 }
 
 // TestSlowReaders: clients that ask for much and read nothing take no more memory
@@ -111,8 +112,8 @@ func TestSlowReaders(t *testing.T) {
 		growth = 2*memory + memory/2 + 32<<20
 	)
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory, s.OutputBuffer = memory, 4<<20 })
-	o := dialRaw(t, addr)
-	o.want("+OK", "SET", "a", strings.Repeat("x", 500<<10))
+	o := resptest.DialRaw(t, addr)
+	o.Want("+OK", "SET", "a", strings.Repeat("x", 500<<10))
 	runtime.GC()
 	before := heapInuse()
 	for i := range clients {
@@ -137,20 +138,20 @@ func TestSlowReaders(t *testing.T) {
 		}
 		return n
 	}
-	waitFor(t, "replies are stuck", func() bool { return stuck() > 0 })
+	resptest.WaitFor(t, "replies are stuck", func() bool { return stuck() > 0 })
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
 		// Each client may hold one reply that it has just been charged for, until it
 		// is closed, or another one has been.
 		if n := srv.budget.inUse(); n > memory+clients*reply {
 			t.Fatalf("clients hold %d bytes of %d", n, memory)
 		}
-		o.want("+PONG", "PING")
+		o.Want("+PONG", "PING")
 		served(t, addr)
 	}
 	// What stays while they are stuck, not the peak: replies being put together are
 	// charged only once they are whole.
 	first, grown := int64(-1), int64(0)
-	waitFor(t, "the heap is within its bound", func() bool {
+	resptest.WaitFor(t, "the heap is within its bound", func() bool {
 		runtime.GC()
 		grown = heapInuse() - before
 		if first < 0 {
@@ -167,10 +168,10 @@ func TestAnnouncedButNotSent(t *testing.T) {
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 4 << 20 })
 	const head = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"
 	for range 100 {
-		c := dialRaw(t, addr)
-		_, _ = io.WriteString(c.c, head+strings.Repeat("x", 1000))
+		c := resptest.DialRaw(t, addr)
+		_, _ = io.WriteString(c.C, head+strings.Repeat("x", 1000))
 	}
-	waitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == 100*int64(len(head)+1000) })
+	resptest.WaitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == 100*int64(len(head)+1000) })
 	if n := srv.budget.inUse(); n > 100*4<<10 {
 		t.Errorf("%d bytes are taken", n)
 	}
@@ -184,27 +185,27 @@ func TestTrickle(t *testing.T) {
 		t.Skip("takes as long as a sender may stall")
 	}
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 1 << 20 })
-	c := dialRaw(t, addr)
-	_, _ = io.WriteString(c.c, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"+strings.Repeat("x", 3<<20))
-	waitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
+	c := resptest.DialRaw(t, addr)
+	_, _ = io.WriteString(c.C, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"+strings.Repeat("x", 3<<20))
+	resptest.WaitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		for {
-			if _, err := c.c.Write([]byte("x")); err != nil {
+			if _, err := c.C.Write([]byte("x")); err != nil {
 				return
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
 	served(t, addr) // a small request needs no memory to speak of
-	o := dialRaw(t, addr)
-	o.want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
+	o := resptest.DialRaw(t, addr)
+	o.Want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
 	select {
 	case <-gone:
-	case <-time.After(patience):
+	case <-time.After(resptest.Patience):
 		t.Error("it goes on")
-		c.c.Close()
+		c.C.Close()
 		<-gone
 	}
 }
@@ -213,10 +214,10 @@ func TestTrickle(t *testing.T) {
 // and there is room again when some have gone.
 func TestConnectionFlood(t *testing.T) {
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.MaxClients = 10 })
-	var clients []*oracle
+	var clients []*resptest.Conn
 	for range 10 {
-		o := dialRaw(t, addr)
-		o.want("+PONG", "PING")
+		o := resptest.DialRaw(t, addr)
+		o.Want("+PONG", "PING")
 		clients = append(clients, o)
 	}
 	var flood sync.WaitGroup
@@ -231,7 +232,7 @@ func TestConnectionFlood(t *testing.T) {
 	}
 	for range 20 {
 		for _, o := range clients {
-			o.want("+PONG", "PING")
+			o.Want("+PONG", "PING")
 		}
 	}
 	flood.Wait()
@@ -239,11 +240,11 @@ func TestConnectionFlood(t *testing.T) {
 		t.Errorf("%d refused", n)
 	}
 	for _, o := range clients[:5] {
-		o.c.Close()
+		o.C.Close()
 	}
-	waitFor(t, "slots come back", func() bool { return srv.count.Load() == 5 })
+	resptest.WaitFor(t, "slots come back", func() bool { return srv.count.Load() == 5 })
 	for range 5 {
-		dialRaw(t, addr).want("+PONG", "PING")
+		resptest.DialRaw(t, addr).Want("+PONG", "PING")
 	}
 }
 
@@ -254,7 +255,7 @@ func refusedBy(addr string) string {
 		return err.Error()
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(resptest.Patience))
 	got, _ := io.ReadAll(c)
 	return string(got)
 }
@@ -263,17 +264,17 @@ func refusedBy(addr string) string {
 // who is still sending a large one is not. The hours go by in the test alone.
 func TestIdle(t *testing.T) {
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.IdleTimeout = time.Hour })
-	silent, half, busy := dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr)
+	silent, half, busy := resptest.DialRaw(t, addr), resptest.DialRaw(t, addr), resptest.DialRaw(t, addr)
 	const size, part = 2 << 20, 256 << 10
 	head := fmt.Sprintf("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$%d\r\n", size)
 	begun := "*2\r\n$3\r\nGET\r\n$1"
-	_, _ = io.WriteString(half.c, begun)
-	_, _ = io.WriteString(busy.c, head)
+	_, _ = io.WriteString(half.C, begun)
+	_, _ = io.WriteString(busy.C, head)
 	sent := int64(len(begun) + len(head))
 	for range size / part {
-		_, _ = busy.c.Write(make([]byte, part))
+		_, _ = busy.C.Write(make([]byte, part))
 		sent += part
-		waitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == sent && len(srv.snapshot()) == 3 })
+		resptest.WaitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == sent && len(srv.snapshot()) == 3 })
 		srv.closeIdle()
 		if n := len(srv.snapshot()); n != 3 {
 			t.Fatalf("%d connections are left", n)
@@ -284,41 +285,41 @@ func TestIdle(t *testing.T) {
 			}
 		}
 	}
-	_, _ = io.WriteString(busy.c, "\r\n")
-	if got := busy.next().String(); got != "+OK" {
+	_, _ = io.WriteString(busy.C, "\r\n")
+	if got := busy.Next().String(); got != "+OK" {
 		t.Errorf("got %s", got)
 	}
 	for _, c := range srv.snapshot() {
 		c.session.lastUsed.Add(-int64(2 * time.Hour))
 	}
-	busy.want("+PONG", "PING")
+	busy.Want("+PONG", "PING")
 	srv.closeIdle()
-	silent.ended()
-	half.ended()
-	busy.want("+PONG", "PING")
+	silent.Ended()
+	half.Ended()
+	busy.Want("+PONG", "PING")
 }
 
 // TestHalfRequestsAtClose: requests that are not whole do not hold Close up.
 func TestHalfRequestsAtClose(t *testing.T) {
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 1 << 20 })
-	var clients []*oracle
+	var clients []*resptest.Conn
 	sent := int64(0)
 	for _, part := range []string{"", "PI", "*", "*2\r\n$3\r\nGE", "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n" + strings.Repeat("x", 1<<20)} {
-		o := dialRaw(t, addr)
-		_, _ = io.WriteString(o.c, part)
+		o := resptest.DialRaw(t, addr)
+		_, _ = io.WriteString(o.C, part)
 		clients = append(clients, o)
 		sent += int64(len(part))
 	}
-	waitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == sent })
-	waiting := dialRaw(t, addr) // for memory, or else for its own bytes
-	_, _ = io.WriteString(waiting.c, "*2\r\n$4\r\nECHO\r\n$2000000\r\n"+strings.Repeat("x", 100<<10))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	resptest.WaitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == sent })
+	waiting := resptest.DialRaw(t, addr) // for memory, or else for its own bytes
+	_, _ = io.WriteString(waiting.C, "*2\r\n$4\r\nECHO\r\n$2000000\r\n"+strings.Repeat("x", 100<<10))
+	ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 	defer cancel()
 	if err := srv.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
 	}
 	for _, o := range append(clients, waiting) {
-		o.ended()
+		o.Ended()
 	}
 }
 
@@ -336,8 +337,8 @@ func TestDisconnectDuringLargeRequestLeavesNothing(t *testing.T) {
 		}
 		c.Close()
 	}
-	waitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
-	dialRaw(t, addr).want("_$", "GET", "half")
+	resptest.WaitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
+	resptest.DialRaw(t, addr).Want("_$", "GET", "half")
 }
 
 func TestManyPingsInOneWrite(t *testing.T) {
@@ -361,9 +362,9 @@ func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
 		n = 1 << 18
 	}
 	_, addr := hostileTest(t, func(s *settings.Settings) { s.MaxArgs = n })
-	o := dialRaw(t, addr)
+	o := resptest.DialRaw(t, addr)
 	request := func(name string, args int, arg func(i int) int) {
-		b := bufio.NewWriter(o.c)
+		b := bufio.NewWriter(o.C)
 		fmt.Fprintf(b, "*%d\r\n$%d\r\n%s\r\n", args, len(name), name)
 		for i := range args - 1 {
 			fmt.Fprintf(b, "$7\r\n%07d\r\n", arg(i))
@@ -372,8 +373,8 @@ func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
 	}
 	answer := func(want string) {
 		t.Helper()
-		_ = o.c.SetDeadline(time.Now().Add(patience))
-		if v, err := readValue(o.r); err != nil || v.String() != want {
+		_ = o.C.SetDeadline(time.Now().Add(resptest.Patience))
+		if v, err := o.Read(); err != nil || v.String() != want {
 			t.Fatalf("%v, %v; want %s", v, err, want)
 		}
 	}
@@ -382,27 +383,27 @@ func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
 	key := func(i int) int { return i % keys }
 	request("MSET", n-1, key)
 	answer("+OK")
-	o.want(fmt.Sprint(":", keys/2), "DBSIZE") // keys and values take turns
+	o.Want(fmt.Sprint(":", keys/2), "DBSIZE") // keys and values take turns
 	request("EXISTS", n, func(i int) int { return 2 * i % keys })
 	answer(fmt.Sprint(":", n-1))
 	request("DEL", n, key)
 	answer(fmt.Sprint(":", keys/2))
-	o.want(":0", "DBSIZE")
-	_, _ = fmt.Fprintf(o.c, "*%d\r\n", n+1)
+	o.Want(":0", "DBSIZE")
+	_, _ = fmt.Fprintf(o.C, "*%d\r\n", n+1)
 	answer("-ERR Protocol error: invalid multibulk length")
-	o.ended()
+	o.Ended()
 }
 
 // TestNestedFrames: what looks like a request within an argument is none.
 func TestNestedFrames(t *testing.T) {
 	_, addr := hostileTest(t, nil)
-	o := dialRaw(t, addr)
+	o := resptest.DialRaw(t, addr)
 	value := "PING\r\n"
 	for range 12 {
 		var b bytes.Buffer
-		writeCommand(&b, "SET", "a", value)
-		o.want("+OK", "SET", "a", value)
-		o.want("$"+value, "GET", "a")
+		resptest.Write(&b, "SET", "a", value)
+		o.Want("+OK", "SET", "a", value)
+		o.Want("$"+value, "GET", "a")
 		value = b.String() + b.String()
 	}
 }

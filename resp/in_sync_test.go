@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -44,25 +45,25 @@ func TestWaitCountsWhereItWasWritten(t *testing.T) {
 	for i := range keys {
 		keys[i] = r.keyIn(i)
 	}
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want(":0", "WAIT", "0", "0") // nothing is written: what all ranges have
-	o.want("_$", "GET", keys[3])
-	o.want("+OK", "SET", keys[0], "v")
-	o.want(":2", "WAIT", "2", "0")
-	o.want("+OK", "SET", keys[2], "v") // another node's
-	o.want(":2", "WAIT", "2", "0")
-	o.want(":2", "WAIT", "1", "0")
-	o.want("+OK", "SET", keys[1], "v")
-	o.want(":1", "WAIT", "1", "0")
-	o.want(":1", "WAIT", "2", "20")
-	o.want("+OK", "MSET", keys[3], "v", keys[0], "v")
-	o.want(":0", "WAIT", "0", "0")
-	o.want("-ERR value is not an integer or out of range", "WAIT", "x", "0")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want(":0", "WAIT", "0", "0") // nothing is written: what all ranges have
+	o.Want("_$", "GET", keys[3])
+	o.Want("+OK", "SET", keys[0], "v")
+	o.Want(":2", "WAIT", "2", "0")
+	o.Want("+OK", "SET", keys[2], "v") // another node's
+	o.Want(":2", "WAIT", "2", "0")
+	o.Want(":2", "WAIT", "1", "0")
+	o.Want("+OK", "SET", keys[1], "v")
+	o.Want(":1", "WAIT", "1", "0")
+	o.Want(":1", "WAIT", "2", "20")
+	o.Want("+OK", "MSET", keys[3], "v", keys[0], "v")
+	o.Want(":0", "WAIT", "0", "0")
+	o.Want("-ERR value is not an integer or out of range", "WAIT", "x", "0")
 
 	redirected := r.redirecting(0)
-	redirected.want("+OK", "SET", keys[0], "v")
-	redirected.want(":2", "WAIT", "2", "0")
-	redirected.want("-MOVED "+fmt.Sprint(uint32(r.token([]byte(keys[3]))))+" "+r.addrs[2], "SET", keys[3], "v")
+	redirected.Want("+OK", "SET", keys[0], "v")
+	redirected.Want(":2", "WAIT", "2", "0")
+	redirected.Want("-MOVED "+fmt.Sprint(uint32(r.token([]byte(keys[3]))))+" "+r.addrs[2], "SET", keys[3], "v")
 }
 
 func TestWaitWaitsForBackups(t *testing.T) {
@@ -71,15 +72,15 @@ func TestWaitWaitsForBackups(t *testing.T) {
 	both := quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"})
 	for quarter := range 4 {
 		r.placeAll(alone)
-		o := dialRedis(t, r.addrs[0], 2)
-		o.want("+OK", "SET", r.keyIn(quarter), "v")
-		if _, err := o.c.Write([]byte("WAIT 1 0\r\nPING\r\n")); err != nil {
+		o := resptest.Dial(t, r.addrs[0], 2)
+		o.Want("+OK", "SET", r.keyIn(quarter), "v")
+		if _, err := o.C.Write([]byte("WAIT 1 0\r\nPING\r\n")); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "it waits", func() bool { return lingers(r.servers[0]) })
+		resptest.WaitFor(t, "it waits", func() bool { return lingers(r.servers[0]) })
 		r.placeAll(both)
 		for _, want := range []string{":1", "+PONG"} {
-			if v, err := readValue(o.r); err != nil || v.String() != want {
+			if v, err := o.Read(); err != nil || v.String() != want {
 				t.Fatalf("%s, %v; want %s", v, err, want)
 			}
 		}
@@ -96,71 +97,71 @@ func TestWaitGoesByTheNewestPlacement(t *testing.T) {
 	}
 	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"}))
 	for quarter := range 4 {
-		o := dialRedis(t, r.addrs[0], 2)
-		o.want("+OK", "SET", r.keyIn(quarter), "v")
-		o.want(":0", "WAIT", "1", "20")
+		o := resptest.Dial(t, r.addrs[0], 2)
+		o.Want("+OK", "SET", r.keyIn(quarter), "v")
+		o.Want(":0", "WAIT", "1", "20")
 	}
 	// Nor does it speak for ranges that it has lost.
 	newest = quarters(t, []string{"n2", "n0"}, []string{"n2", "n0"}, []string{"n2", "n1"}, []string{"n2", "n1"})
 	for quarter := range 4 {
-		o := dialRedis(t, r.addrs[0], 2)
-		o.want("+OK", "SET", r.keyIn(quarter), "v")
-		o.want(":0", "WAIT", "1", "20")
+		o := resptest.Dial(t, r.addrs[0], 2)
+		o.Want("+OK", "SET", r.keyIn(quarter), "v")
+		o.Want(":0", "WAIT", "1", "20")
 	}
 }
 
 func TestWaitDoesNotCountSilentNodes(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"}))
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want("+OK", "SET", r.keyIn(2), "v")
-	o.want(":1", "WAIT", "1", "0")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "SET", r.keyIn(2), "v")
+	o.Want(":1", "WAIT", "1", "0")
 	link := r.links["n1"]
 	link.Link = deadLink{wait: ErrTimeout, asks: make(chan struct{}, 1000)}
 	r.links["n1"] = link
 	r.place(0, r.servers[0].routes.Load().Placement, nil)
-	o.want(":0", "WAIT", "1", "50")
+	o.Want(":0", "WAIT", "1", "50")
 }
 
 func TestTooFewCopiesRefuseWrites(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0"}, []string{"n1", "n0"}, []string{"n1"}))
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	refused := "-" + msgNoReplicas
 	for quarter := range 4 {
-		o.want("+OK", "SET", r.keyIn(quarter), "old")
+		o.Want("+OK", "SET", r.keyIn(quarter), "old")
 	}
 	for _, srv := range r.servers {
 		srv.settings.MinInSync.Store(2)
 	}
 	for quarter, want := range []string{"+OK", refused, "+OK", refused} {
 		key := r.keyIn(quarter)
-		o.want(want, "SET", key, "new")
+		o.Want(want, "SET", key, "new")
 		if want == refused {
-			o.want("$old", "GET", key)
-			o.want(refused, "DEL", key)
-			o.want(refused, "APPEND", key, "x")
-			o.want(refused, "GETDEL", key)
-			o.want(refused, "MSET", "{"+key+"}1", "v", key, "v")
+			o.Want("$old", "GET", key)
+			o.Want(refused, "DEL", key)
+			o.Want(refused, "APPEND", key, "x")
+			o.Want(refused, "GETDEL", key)
+			o.Want(refused, "MSET", "{"+key+"}1", "v", key, "v")
 			// A script that says what it does is refused before it begins, unless it only reads.
-			o.want("$old", "EVAL", "return redis.call('GET', KEYS[1])", "1", key)
-			o.want(refused, "EVAL", "#!lua\nreturn redis.call('GET', KEYS[1])", "1", key)
-			o.want("$old", "EVAL", "#!lua flags=no-writes\nreturn redis.call('GET', KEYS[1])", "1", key)
+			o.Want("$old", "EVAL", "return redis.call('GET', KEYS[1])", "1", key)
+			o.Want(refused, "EVAL", "#!lua\nreturn redis.call('GET', KEYS[1])", "1", key)
+			o.Want("$old", "EVAL", "#!lua flags=no-writes\nreturn redis.call('GET', KEYS[1])", "1", key)
 		} else {
-			o.want("$new", "GET", key)
+			o.Want("$new", "GET", key)
 		}
 	}
-	o.want(refused, "FLUSHALL")
-	o.want("$old", "GET", r.keyIn(1))
-	o.want("*($min-in-sync $2)", "CONFIG", "GET", "min-in-sync")
-	o.want("*($min-replicas-to-write $1)", "CONFIG", "GET", "min-replicas-to-write")
-	o.want("+OK", "CONFIG", "SET", "min-in-sync", "1")
-	o.want("+OK", "SET", r.keyIn(1), "new")
-	o.want(refused, "SET", r.keyIn(3), "new") // its owner's setting counts
-	o.want("+OK", "CONFIG", "SET", "min-replicas-to-write", "1")
-	o.want(refused, "SET", r.keyIn(1), "new")
+	o.Want(refused, "FLUSHALL")
+	o.Want("$old", "GET", r.keyIn(1))
+	o.Want("*($min-in-sync $2)", "CONFIG", "GET", "min-in-sync")
+	o.Want("*($min-replicas-to-write $1)", "CONFIG", "GET", "min-replicas-to-write")
+	o.Want("+OK", "CONFIG", "SET", "min-in-sync", "1")
+	o.Want("+OK", "SET", r.keyIn(1), "new")
+	o.Want(refused, "SET", r.keyIn(3), "new") // its owner's setting counts
+	o.Want("+OK", "CONFIG", "SET", "min-replicas-to-write", "1")
+	o.Want(refused, "SET", r.keyIn(1), "new")
 	for _, bad := range []string{"0", "256", "x"} {
-		if v := o.do("CONFIG", "SET", "min-in-sync", bad); v.text[:3] != "ERR" {
+		if v := o.Do("CONFIG", "SET", "min-in-sync", bad); v.Text[:3] != "ERR" {
 			t.Errorf("%s: %s", bad, v)
 		}
 	}

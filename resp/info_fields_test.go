@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store"
 )
 
 // fieldNames are the names in an answer of INFO, by their sections.
-func fieldNames(o *oracle) map[string][]string {
+func fieldNames(o *resptest.Conn) map[string][]string {
 	fields := make(map[string][]string)
 	section := ""
-	for _, line := range strings.Split(o.do("INFO", "everything").text, "\r\n") {
+	for _, line := range strings.Split(o.Do("INFO", "everything").Text, "\r\n") {
 		if title, ok := strings.CutPrefix(line, "# "); ok {
 			section = title
 		} else if name, _, ok := strings.Cut(line, ":"); ok {
@@ -31,7 +32,7 @@ var notOurs = map[string]bool{
 // INFO has every field of Redis' that means something here, in its section: exporters read them.
 func TestInfoHasTheFieldsOfRedis(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	redis, ours := fieldNames(dialRedis(t, redistest.Start7(t), 2)), fieldNames(dialRedis(t, addr, 2))
+	redis, ours := fieldNames(resptest.Dial(t, redistest.Start7(t), 2)), fieldNames(resptest.Dial(t, addr, 2))
 	for section, names := range redis {
 		has := make(map[string]bool)
 		for _, name := range ours[section] {
@@ -48,15 +49,15 @@ func TestInfoHasTheFieldsOfRedis(t *testing.T) {
 // INFO counts the writes that are not on disk yet, and none once they are.
 func TestInfoCountsChangesUntilTheyAreOnDisk(t *testing.T) {
 	_, addr := serveTest(t, func(_ *Config, c *serveStore) { c.Fsync = store.FsyncNo })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	for range 3 {
-		o.do("INCR", "n")
+		o.Do("INCR", "n")
 	}
-	if n := o.infoField("rdb_changes_since_last_save", "INFO"); n < 3 {
+	if n := o.InfoField("rdb_changes_since_last_save", "INFO"); n < 3 {
 		t.Errorf("without fsync it is %d", n)
 	}
 	_, addr = serveTest(t, func(_ *Config, c *serveStore) { c.Fsync = store.FsyncEverySec })
-	o = dialRedis(t, addr, 2)
-	o.do("INCR", "n")
-	waitFor(t, "all to be on disk", func() bool { return o.infoField("rdb_changes_since_last_save", "INFO") == 0 })
+	o = resptest.Dial(t, addr, 2)
+	o.Do("INCR", "n")
+	resptest.WaitFor(t, "all to be on disk", func() bool { return o.InfoField("rdb_changes_since_last_save", "INFO") == 0 })
 }

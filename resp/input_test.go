@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -27,14 +28,14 @@ func TestPipelineGoesToAnotherNodeInOneBatch(t *testing.T) {
 	if len(pipeline) <= freeInput {
 		t.Fatalf("a pipeline of %d bytes fits a small buffer", len(pipeline))
 	}
-	o := dialRedis(t, r.addrs[0], 2)
-	waitFor(t, "a pipeline of one batch", func() bool {
+	o := resptest.Dial(t, r.addrs[0], 2)
+	resptest.WaitFor(t, "a pipeline of one batch", func() bool {
 		before := counter.sent.Load()
-		if _, err := o.c.Write(pipeline); err != nil {
+		if _, err := o.C.Write(pipeline); err != nil {
 			t.Fatal(err)
 		}
 		for range depth {
-			if got := o.next().String(); got != "+OK" {
+			if got := o.Next().String(); got != "+OK" {
 				t.Fatal(got)
 			}
 		}
@@ -71,15 +72,15 @@ func TestBuffersForPipelinesLeaveHalfOfTheMemory(t *testing.T) {
 		pipeline = wire.AppendRequest(pipeline, "SET", fmt.Sprint("k", i), strings.Repeat("v", 500))
 	}
 	for client := range 30 {
-		o := dialRedis(t, addr, 2)
-		go o.c.Write(pipeline)
+		o := resptest.Dial(t, addr, 2)
+		go o.C.Write(pipeline)
 		for i := range depth {
-			if got := o.next().String(); got != "+OK" {
+			if got := o.Next().String(); got != "+OK" {
 				t.Fatalf("client %d, request %d: %s", client, i, got)
 			}
 		}
 	}
-	waitFor(t, "memory but for the kept buffers to be given back", func() bool { return srv.budget.inUse() <= limit/2+30*freeInput })
+	resptest.WaitFor(t, "memory but for the kept buffers to be given back", func() bool { return srv.budget.inUse() <= limit/2+30*freeInput })
 	if used := srv.budget.inUse(); used < limit/4 {
 		t.Errorf("%d bytes are in use: no buffer has grown", used)
 	}

@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // TestKeptScriptsAndEventsFollowClientMemory bounds both at a quarter of a small client-memory.
 func TestKeptScriptsAndEventsFollowClientMemory(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "CONFIG", "SET", "client-memory", "4194304")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "CONFIG", "SET", "client-memory", "4194304")
 	const most = 1 << 20
 	for i := range 100 {
-		o.want(":1", "EVAL", "return 1 -- "+fmt.Sprint(i)+strings.Repeat("x", 10<<10), "0")
+		o.Want(":1", "EVAL", "return 1 -- "+fmt.Sprint(i)+strings.Repeat("x", 10<<10), "0")
 	}
 	if _, n := srv.scripts.kept(); n > most || n < most/2 {
 		t.Errorf("scripts of %d bytes are kept, at most %d are to be", n, most)

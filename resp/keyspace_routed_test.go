@@ -12,14 +12,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 )
 
 // redirecting is a connection that redirects.
-func (r *routed) redirecting(i int) *oracle {
-	o := dialRedis(r.t, r.addrs[i], 2)
-	o.want("+OK", "RING", "ROUTE", "redirect")
+func (r *routed) redirecting(i int) *resptest.Conn {
+	o := resptest.Dial(r.t, r.addrs[i], 2)
+	o.Want("+OK", "RING", "ROUTE", "redirect")
 	return o
 }
 
@@ -46,19 +47,19 @@ func (r *routed) cut(rnd *rand.Rand, n int) *ring.Placement {
 
 // scanOver goes on with the cursor at whatever node next says, and returns how often
 // each key came.
-func scanOver(t *testing.T, next func() *oracle, args ...string) map[string]int {
+func scanOver(t *testing.T, next func() *resptest.Conn, args ...string) map[string]int {
 	t.Helper()
 	seen := map[string]int{}
 	cursor := "0"
 	for range 100000 {
-		v := next().do(append([]string{"SCAN", cursor}, args...)...)
-		if len(v.elems) != 2 {
+		v := next().Do(append([]string{"SCAN", cursor}, args...)...)
+		if len(v.Elems) != 2 {
 			t.Fatalf("SCAN %s: %v", cursor, v)
 		}
-		for _, e := range v.elems[1].elems {
-			seen[e.text]++
+		for _, e := range v.Elems[1].Elems {
+			seen[e.Text]++
 		}
-		if cursor = v.elems[0].text; cursor == "0" {
+		if cursor = v.Elems[0].Text; cursor == "0" {
 			return seen
 		}
 	}
@@ -72,42 +73,42 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 	r := routedTest(t, 3)
 	placement := r.cut(rnd, 60)
 	r.placeAll(placement)
-	var any []*oracle
+	var any []*resptest.Conn
 	for i := range r.servers {
-		any = append(any, dialRedis(t, r.addrs[i], 2+i%2))
+		any = append(any, resptest.Dial(t, r.addrs[i], 2+i%2))
 	}
 	want := map[string]int{}
 	owners := map[string]int{}
 	locator := ring.NewLocator(r.token, placement, nil)
 	for i := range 500 {
 		key := fmt.Sprint("key:", i)
-		any[i%3].want("+OK", "SET", key, "v")
+		any[i%3].Want("+OK", "SET", key, "v")
 		want[key] = 1
 		owners[locator.Get(key)]++
 	}
 	for i, o := range any {
-		o.want(":500", "DBSIZE")
-		if got := len(o.do("KEYS", "*").elems); got != 500 {
+		o.Want(":500", "DBSIZE")
+		if got := len(o.Do("KEYS", "*").Elems); got != 500 {
 			t.Errorf("node %d: KEYS: %d", i, got)
 		}
-		if got := len(o.do("KEYS", "key:1?").elems); got != 10 {
+		if got := len(o.Do("KEYS", "key:1?").Elems); got != 10 {
 			t.Errorf("node %d: KEYS key:1?: %d", i, got)
 		}
 	}
 	for _, count := range []string{"1", "7", "100", "100000"} {
-		if got := scanOver(t, func() *oracle { return any[rnd.IntN(3)] }, "COUNT", count); !maps.Equal(got, want) {
+		if got := scanOver(t, func() *resptest.Conn { return any[rnd.IntN(3)] }, "COUNT", count); !maps.Equal(got, want) {
 			t.Errorf("SCAN with COUNT %s: %d keys, want %d, each once", count, len(got), len(want))
 		}
 	}
-	if got := scanOver(t, func() *oracle { return any[0] }, "MATCH", "key:1*", "TYPE", "string"); len(got) != 111 {
+	if got := scanOver(t, func() *resptest.Conn { return any[0] }, "MATCH", "key:1*", "TYPE", "string"); len(got) != 111 {
 		t.Errorf("SCAN MATCH: %d", len(got))
 	}
-	if got := scanOver(t, func() *oracle { return any[0] }, "TYPE", "list"); len(got) != 0 {
+	if got := scanOver(t, func() *resptest.Conn { return any[0] }, "TYPE", "list"); len(got) != 0 {
 		t.Errorf("SCAN TYPE list: %v", got)
 	}
 	drawn := map[string]bool{}
 	for range 300 {
-		drawn[locator.Get(any[rnd.IntN(3)].do("RANDOMKEY").text)] = true
+		drawn[locator.Get(any[rnd.IntN(3)].Do("RANDOMKEY").Text)] = true
 	}
 	if len(drawn) != len(owners) {
 		t.Errorf("RANDOMKEY draws from %v of %v", drawn, owners)
@@ -117,10 +118,10 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 	for i := range r.servers {
 		o := r.redirecting(i)
 		id := fmt.Sprint("n", i)
-		o.want(":"+strconv.Itoa(owners[id]), "DBSIZE")
-		own := scanOver(t, func() *oracle { return o }, "COUNT", "11")
-		for _, e := range o.do("KEYS", "*").elems {
-			own[e.text]++
+		o.Want(":"+strconv.Itoa(owners[id]), "DBSIZE")
+		own := scanOver(t, func() *resptest.Conn { return o }, "COUNT", "11")
+		for _, e := range o.Do("KEYS", "*").Elems {
+			own[e.Text]++
 		}
 		for key, n := range own {
 			if n != 2 || locator.Get(key) != id {
@@ -128,7 +129,7 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 			}
 			total[key]++
 		}
-		if key := o.do("RANDOMKEY").text; owners[id] > 0 && locator.Get(key) != id {
+		if key := o.Do("RANDOMKEY").Text; owners[id] > 0 && locator.Get(key) != id {
 			t.Errorf("%s draws %q", id, key)
 		}
 	}
@@ -136,12 +137,12 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 		t.Errorf("%d keys in all", len(total))
 	}
 	// Each flushes its own, or one has all do so.
-	r.redirecting(1).want("+OK", "FLUSHALL")
-	any[2].want(":"+strconv.Itoa(500-owners["n1"]), "DBSIZE")
-	any[0].want("+OK", "FLUSHDB", "ASYNC")
-	any[1].want(":0", "DBSIZE")
-	any[1].want("_", "RANDOMKEY")
-	any[1].want("-"+command.MsgSyntax, "FLUSHALL", "x")
+	r.redirecting(1).Want("+OK", "FLUSHALL")
+	any[2].Want(":"+strconv.Itoa(500-owners["n1"]), "DBSIZE")
+	any[0].Want("+OK", "FLUSHDB", "ASYNC")
+	any[1].Want(":0", "DBSIZE")
+	any[1].Want("_", "RANDOMKEY")
+	any[1].Want("-"+command.MsgSyntax, "FLUSHALL", "x")
 	if n := r.store.Keys(); n != 0 {
 		t.Errorf("%d keys are left in the store", n)
 	}
@@ -216,7 +217,7 @@ func TestFlushMissesNothingWhileRangesMove(t *testing.T) {
 		redirecting := r.redirecting(round % 3)
 		go func() { flushed <- r.client((round + 1) % 3).FlushAll(ctx).Err() }()
 		go func() {
-			redirecting.want("+OK", "FLUSHALL")
+			redirecting.Want("+OK", "FLUSHALL")
 			flushed <- nil
 		}()
 		for range 3 {
@@ -262,15 +263,15 @@ func TestRangesWithoutACopyAreNotEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.placeAll(p)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	for _, command := range [][]string{{"DBSIZE"}, {"KEYS", "*"}, {"RANDOMKEY"}, {"FLUSHALL"}} {
-		o.want("-"+msgNoCopy, command...)
+		o.Want("-"+msgNoCopy, command...)
 	}
-	if got := o.do("SCAN", strconv.Itoa(1<<52-1)).String(); got != "-"+msgNoCopy {
+	if got := o.Do("SCAN", strconv.Itoa(1<<52-1)).String(); got != "-"+msgNoCopy {
 		t.Error(got)
 	}
-	o.want("*($0 *)", "SCAN", strconv.Itoa(1<<52))
-	o.want("-ERR RING PART is what nodes send each other", "RING", "PART", "0", "", "DBSIZE")
+	o.Want("*($0 *)", "SCAN", strconv.Itoa(1<<52))
+	o.Want("-ERR RING PART is what nodes send each other", "RING", "PART", "0", "", "DBSIZE")
 }
 
 func TestPipelineAroundCommandsOnAllKeys(t *testing.T) {

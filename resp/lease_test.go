@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -57,7 +58,7 @@ func (f *fakeLease) waited() (times, tokens int) {
 }
 
 // leasedTest is two servers of which the first has all keys, under a lease.
-func leasedTest(t *testing.T) (*routed, *fakeLease, *oracle) {
+func leasedTest(t *testing.T) (*routed, *fakeLease, *resptest.Conn) {
 	r := routedTest(t, 2)
 	lease := new(fakeLease)
 	r.servers[0].SetLease(lease)
@@ -68,39 +69,39 @@ func leasedTest(t *testing.T) (*routed, *fakeLease, *oracle) {
 	for i := range r.servers {
 		r.place(i, p, nil)
 	}
-	return r, lease, dialRedis(t, r.addrs[0], 2)
+	return r, lease, resptest.Dial(t, r.addrs[0], 2)
 }
 
 // What was read while the lease was lost may be old, and is read again.
 func TestReadsAreRepeatedWhenTheLeaseWasLost(t *testing.T) {
 	_, lease, o := leasedTest(t)
-	o.want("+OK", "SET", "a", "1")
+	o.Want("+OK", "SET", "a", "1")
 	lease.lose(2, false)
-	o.want("$1", "GET", "a")
+	o.Want("$1", "GET", "a")
 	lease.lose(1, false)
-	o.want("*($1 _$)", "MGET", "a", "b")
+	o.Want("*($1 _$)", "MGET", "a", "b")
 	// Replies that are dropped are dropped once.
 	lease.lose(1, true)
-	writeCommand(o.c, "CLIENT", "REPLY", "SKIP")
-	writeCommand(o.c, "GET", "a")
-	o.want("$1", "GET", "a")
+	resptest.Write(o.C, "CLIENT", "REPLY", "SKIP")
+	resptest.Write(o.C, "GET", "a")
+	o.Want("$1", "GET", "a")
 }
 
 // A write whose lease is over has an outcome that nobody here knows.
 func TestWritesAreUnknownWhenTheLeaseWasLost(t *testing.T) {
 	r, lease, o := leasedTest(t)
 	lease.lose(1, true)
-	o.want("+OK", "SET", "a", "1")
+	o.Want("+OK", "SET", "a", "1")
 	if times, _ := lease.waited(); times != 1 {
 		t.Errorf("asked %d times", times)
 	}
 	lease.lose(1, false)
-	o.want("-"+msgLostWrite, "SET", "a", "2")
+	o.Want("-"+msgLostWrite, "SET", "a", "2")
 	// Also one that changes nothing says what was there.
 	lease.lose(1, false)
-	o.want("-"+msgLostWrite, "SETNX", "a", "3")
+	o.Want("-"+msgLostWrite, "SETNX", "a", "3")
 	lease.lose(1, false)
-	o.want("-"+msgLostWrite, "FLUSHALL")
+	o.Want("-"+msgLostWrite, "FLUSHALL")
 	if got := r.servers[0].stats.LeaseLost.Load(); got != 2 {
 		t.Errorf("counted %d", got)
 	}
@@ -109,11 +110,11 @@ func TestWritesAreUnknownWhenTheLeaseWasLost(t *testing.T) {
 func TestEachReplyOfAPipelineIsJudgedAlone(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	lease.lose(1, false)
-	if _, err := o.c.Write([]byte("GET a\r\nSET a 1\r\nPING\r\nGET a\r\n")); err != nil {
+	if _, err := o.C.Write([]byte("GET a\r\nSET a 1\r\nPING\r\nGET a\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"-" + msgLeaseLost, "-" + msgLostWrite, "-" + msgLeaseLost, "-" + msgLeaseLost} {
-		if v, err := readValue(o.r); err != nil || v.String() != want {
+		if v, err := o.Read(); err != nil || v.String() != want {
 			t.Errorf("reply %d: %s, %v; want %s", i, v, err, want)
 		}
 	}
@@ -123,15 +124,15 @@ func TestEachReplyOfAPipelineIsJudgedAlone(t *testing.T) {
 func TestCommandsWithoutKeysNeedNoLease(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	lease.lose(-1, false)
-	o.want("+PONG", "PING")
-	o.want("$x", "ECHO", "x")
+	o.Want("+PONG", "PING")
+	o.Want("$x", "ECHO", "x")
 }
 
 func TestCommandsOnAllKeysNeedALease(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	for _, command := range [][]string{{"KEYS", "*"}, {"RANDOMKEY"}, {"DBSIZE"}} {
 		lease.lose(-1, false)
-		if v := o.do(command...); v.kind != '-' {
+		if v := o.Do(command...); v.Kind != '-' {
 			t.Errorf("%v: %s", command, v)
 		}
 	}
@@ -140,14 +141,14 @@ func TestCommandsOnAllKeysNeedALease(t *testing.T) {
 // Another node asks again for what only reads, and tells its client of a write.
 func TestForwardedRequestsUnderALostLease(t *testing.T) {
 	r, lease, _ := leasedTest(t)
-	o := dialRedis(t, r.addrs[1], 2)
-	o.want("+OK", "SET", "a", "1")
+	o := resptest.Dial(t, r.addrs[1], 2)
+	o.Want("+OK", "SET", "a", "1")
 	lease.lose(1, false)
-	o.want("$1", "GET", "a")
+	o.Want("$1", "GET", "a")
 	lease.lose(1, false)
-	o.want("-"+msgLostWrite, "SET", "a", "2")
+	o.Want("-"+msgLostWrite, "SET", "a", "2")
 	lease.lose(0, false)
-	o.want("$2", "GET", "a")
+	o.Want("$2", "GET", "a")
 }
 
 // A unit is judged by its own keys, as far as it knows them all.
@@ -162,7 +163,7 @@ func TestLostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
 		{[]string{"FLUSHALL"}, 0},
 	} {
 		lease.lose(1, true)
-		o.want("+OK", test.Row...)
+		o.Want("+OK", test.Row...)
 		if times, tokens := lease.waited(); times != 1 || tokens != test.tokens {
 			t.Errorf("%v: asked %d times, for %d tokens", test.Row, times, tokens)
 		}
@@ -172,33 +173,33 @@ func TestLostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
 // TestCommandWithoutKeysNeedsNoLease loses the lease under commands that touch no key.
 func TestCommandWithoutKeysNeedsNoLease(t *testing.T) {
 	_, lease, o := leasedTest(t)
-	o.want("+OK", "SET", "a", "1")
-	sha := o.do("SCRIPT", "LOAD", "return 1").text
+	o.Want("+OK", "SET", "a", "1")
+	sha := o.Do("SCRIPT", "LOAD", "return 1").Text
 	for _, words := range [][]string{
 		{"EVAL", "return 1", "0"}, {"EVALSHA", sha, "0"}, {"EVAL_RO", "return 1", "0"}, {"EVALSHA_RO", sha, "0"},
 		{"EVAL", "return #redis.call('PING').ok - 3", "0", "an argument"},
 	} {
 		lease.lose(-1, false)
-		o.want(":1", words...)
+		o.Want(":1", words...)
 	}
-	o.send("MULTI")
-	o.send("PING")
-	o.send("EVAL", "return 1", "0")
-	o.send("EXEC")
+	o.Send("MULTI")
+	o.Send("PING")
+	o.Send("EVAL", "return 1", "0")
+	o.Send("EXEC")
 	for _, want := range []string{"+OK", "+QUEUED", "+QUEUED", "*(+PONG :1)"} {
-		if got := o.next().String(); got != want {
+		if got := o.Next().String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	// One that touches a key which it has not named needs it.
-	o.want("-"+msgLostWrite, "EVAL", "return redis.call('GET', 'a')", "0")
-	o.want("-"+msgLostWrite, "EVAL", "return redis.call('SET', 'a', '2')", "0")
+	o.Want("-"+msgLostWrite, "EVAL", "return redis.call('GET', 'a')", "0")
+	o.Want("-"+msgLostWrite, "EVAL", "return redis.call('SET', 'a', '2')", "0")
 	// In one pipeline with a write only that is unknown.
-	if _, err := o.c.Write(encodeCommands([][]string{{"SET", "a", "3"}, {"EVAL", "return 1", "0"}, {"EVAL", "return redis.call('INCR', 'a')", "0"}})); err != nil {
+	if _, err := o.C.Write(resptest.EncodeCommands([][]string{{"SET", "a", "3"}, {"EVAL", "return 1", "0"}, {"EVAL", "return redis.call('INCR', 'a')", "0"}})); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"-" + msgLostWrite, "-" + msgLeaseLost, "-" + msgLostWrite} {
-		if got := o.next().String(); got != want && (i != 1 || got != ":1") {
+		if got := o.Next().String(); got != want && (i != 1 || got != ":1") {
 			t.Errorf("reply %d: %s, want %s", i, got, want)
 		}
 	}

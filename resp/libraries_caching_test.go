@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
-
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -82,7 +82,7 @@ func TestCachingOfRueidis(t *testing.T) {
 }
 
 func (s *cachingSetup) rueidis(t *testing.T, c rueidis.Client) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 	defer cancel()
 	get := func(key string) (value string, hit bool) {
 		t.Helper()
@@ -96,7 +96,7 @@ func (s *cachingSetup) rueidis(t *testing.T, c rueidis.Client) {
 	// kept reads a key until that is answered from the cache.
 	kept := func(key, want string) {
 		t.Helper()
-		waitFor(t, key+" to be cached", func() bool {
+		resptest.WaitFor(t, key+" to be cached", func() bool {
 			value, hit := get(key)
 			if hit && value != want {
 				t.Fatalf("%s is cached as %q, want %q", key, value, want)
@@ -106,24 +106,24 @@ func (s *cachingSetup) rueidis(t *testing.T, c rueidis.Client) {
 	}
 	becomes := func(why, key, want string) {
 		t.Helper()
-		waitFor(t, why+": "+key+" to be read anew", func() bool { value, _ := get(key); return value == want })
+		resptest.WaitFor(t, why+": "+key+" to be read anew", func() bool { value, _ := get(key); return value == want })
 	}
 	n := 0
 	for _, addr := range s.others {
-		o := dialRedis(t, addr, 2)
+		o := resptest.Dial(t, addr, 2)
 		for _, key := range s.keys {
 			n++
 			before, after := fmt.Sprint("v", n), fmt.Sprint("w", n)
-			o.do("SET", key, before)
+			o.Do("SET", key, before)
 			becomes("before", key, before)
 			kept(key, before)
-			o.do("SET", key, after)
+			o.Do("SET", key, after)
 			becomes("a change", key, after)
 		}
 	}
-	o := dialRedis(t, s.others[0], 2)
+	o := resptest.Dial(t, s.others[0], 2)
 	for i, key := range s.keys {
-		o.do("SET", key, fmt.Sprint(i))
+		o.Do("SET", key, fmt.Sprint(i))
 		becomes("before", key, fmt.Sprint(i))
 		kept(key, fmt.Sprint(i))
 	}
@@ -141,16 +141,16 @@ func (s *cachingSetup) rueidis(t *testing.T, c rueidis.Client) {
 		}
 	}
 	for _, key := range s.keys {
-		o.do("PEXPIRE", key, "40")
+		o.Do("PEXPIRE", key, "40")
 		becomes("expiry", key, "")
-		o.do("SET", key, "x")
+		o.Do("SET", key, "x")
 		becomes("after expiry", key, "x")
 		kept(key, "x")
 	}
-	o.do("FLUSHALL")
+	o.Do("FLUSHALL")
 	for _, key := range s.keys {
 		becomes("FLUSHALL", key, "")
-		o.do("SET", key, "here")
+		o.Do("SET", key, "here")
 		becomes("after FLUSHALL", key, "here")
 		kept(key, "here")
 	}
@@ -158,7 +158,7 @@ func (s *cachingSetup) rueidis(t *testing.T, c rueidis.Client) {
 		s.move()
 		for _, key := range s.keys {
 			becomes("other nodes serve them", key, "")
-			o.do("SET", key, "there")
+			o.Do("SET", key, "there")
 			becomes("a change there", key, "there")
 			kept(key, "there")
 		}
@@ -167,7 +167,7 @@ func (s *cachingSetup) rueidis(t *testing.T, c rueidis.Client) {
 
 // TestCachingOfGoRedis keeps what is read until it changes, on every connection of a pool.
 func TestCachingOfGoRedis(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 	defer cancel()
 	for _, s := range cachingSetups(t) {
 		if !s.single {
@@ -177,7 +177,7 @@ func TestCachingOfGoRedis(t *testing.T) {
 		c := redistest.Client(&redis.Options{Addr: s.addrs[0], Protocol: 3, ClientSideCache: cache})
 		becomes := func(why, key, want string) {
 			t.Helper()
-			waitFor(t, s.name+", "+why+": "+key+" to be read anew", func() bool {
+			resptest.WaitFor(t, s.name+", "+why+": "+key+" to be read anew", func() bool {
 				got, err := c.Get(ctx, key).Result()
 				if err != nil && err != redis.Nil {
 					t.Fatal(err)
@@ -186,18 +186,18 @@ func TestCachingOfGoRedis(t *testing.T) {
 			})
 		}
 		for i, addr := range s.others {
-			o := dialRedis(t, addr, 2)
+			o := resptest.Dial(t, addr, 2)
 			for _, key := range s.keys {
-				o.do("SET", key, fmt.Sprint("v", i))
+				o.Do("SET", key, fmt.Sprint("v", i))
 				becomes("before", key, fmt.Sprint("v", i))
-				waitFor(t, s.name+": "+key+" to be cached", func() bool {
+				resptest.WaitFor(t, s.name+": "+key+" to be cached", func() bool {
 					_, err := c.Get(ctx, key).Result()
 					return err == nil && cache.Len() > 0
 				})
-				o.do("SET", key, fmt.Sprint("w", i))
+				o.Do("SET", key, fmt.Sprint("w", i))
 				becomes("a change", key, fmt.Sprint("w", i))
 			}
-			o.do("FLUSHALL")
+			o.Do("FLUSHALL")
 			for _, key := range s.keys {
 				becomes("FLUSHALL", key, "")
 			}

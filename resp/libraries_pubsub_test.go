@@ -8,15 +8,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
-
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // TestMessagesOfGoRedis subscribes as applications do, in both protocols. Each client has names
 // of its own: a server counts one that has closed until it hears of it.
 func TestMessagesOfGoRedis(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 	defer cancel()
 	for proto := 2; proto <= 3; proto++ {
 		c := redistest.Client(&redis.Options{Addr: addr, Protocol: proto})
@@ -74,7 +74,7 @@ func TestMessagesOfRueidis(t *testing.T) {
 			t.Fatal(err)
 		}
 		channel, pattern := fmt.Sprint(old, "news"), fmt.Sprint(old, "n*")
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 		got := make(chan string, 10)
 		ended := make(chan error, 1)
 		go func() {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
-
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // TestGoRedis and TestRueidis do what an application does: connect with a password
@@ -130,7 +130,7 @@ func TestRedisTools(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, path, append([]string{"-p", port}, strings.Fields(test.args)...)...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), test.want) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -114,19 +115,19 @@ func TestLoginsForgetAddresses(t *testing.T) {
 
 func TestAuth(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.Password = "secret" })
-	o := dialRaw(t, addr)
-	o.want("-"+msgWrongPass, "AUTH", "wrong")
-	o.want("-"+command.MsgNoAuth, "PING")
-	o.want("-"+msgWrongPass, "AUTH", "nobody", "secret")
-	o.want("-"+msgWrongPass, "HELLO", "3", "AUTH", "default", "wrong")
-	if v := o.do("HELLO", "3"); v.kind != '-' {
+	o := resptest.DialRaw(t, addr)
+	o.Want("-"+msgWrongPass, "AUTH", "wrong")
+	o.Want("-"+command.MsgNoAuth, "PING")
+	o.Want("-"+msgWrongPass, "AUTH", "nobody", "secret")
+	o.Want("-"+msgWrongPass, "HELLO", "3", "AUTH", "default", "wrong")
+	if v := o.Do("HELLO", "3"); v.Kind != '-' {
 		t.Errorf("HELLO without a password: %v", v)
 	}
-	o.want("-ERR unknown command 'nosuch', with args beginning with: ", "nosuch")
-	o.want("-ERR wrong number of arguments for 'get' command", "GET")
-	o.want("+OK", "AUTH", "default", "secret")
-	o.want("+PONG", "PING")
-	if v := dialRaw(t, addr).do("HELLO", "3", "AUTH", "default", "secret"); v.kind != '%' {
+	o.Want("-ERR unknown command 'nosuch', with args beginning with: ", "nosuch")
+	o.Want("-ERR wrong number of arguments for 'get' command", "GET")
+	o.Want("+OK", "AUTH", "default", "secret")
+	o.Want("+PONG", "PING")
+	if v := resptest.DialRaw(t, addr).Do("HELLO", "3", "AUTH", "default", "secret"); v.Kind != '%' {
 		t.Errorf("HELLO AUTH: %v", v)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -72,7 +73,7 @@ APPEND top x
 // wait for a common commit, and long replies for one of their own.
 func TestPipelineReadsItsOwnWrites(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	c := dialRedis(t, addr, 2)
+	c := resptest.Dial(t, addr, 2)
 	long := noise(5 << 20)
 	var cmds [][]string
 	var want []string
@@ -91,7 +92,7 @@ func TestPipelineReadsItsOwnWrites(t *testing.T) {
 	add("$"+long+strings.Repeat("x", 20), "GET", "k")
 	add("$"+long+strings.Repeat("x", 20), "GET", "k")
 	add("$2", "GET", "a")
-	for i, got := range c.doAll(cmds) {
+	for i, got := range c.DoAll(cmds) {
 		if got.String() != want[i] {
 			t.Fatalf("reply %d: %s, want %s", i, shorten(got.String()), shorten(want[i]))
 		}
@@ -104,7 +105,7 @@ func TestLimitsOfStrings(t *testing.T) {
 		cfg.Settings.MaxValue = 200_000
 		cfg.Settings.OutputBuffer = 150_000
 	})
-	c := dialRedis(t, addr, 2)
+	c := resptest.Dial(t, addr, 2)
 	for _, step := range []struct {
 		args []string
 		want string
@@ -125,7 +126,7 @@ func TestLimitsOfStrings(t *testing.T) {
 		{[]string{"GETRANGE", "k", "199999", "-1"}, "$y"},
 		{[]string{"GET", "k"}, "$" + strings.Repeat("\x00", 199_999) + "y"},
 	} {
-		if got := c.do(step.args...).String(); got != step.want {
+		if got := c.Do(step.args...).String(); got != step.want {
 			t.Errorf("%q: %s, want %s", step.args, shorten(got), step.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/uber-go/tally/v4"
 )
@@ -12,12 +13,12 @@ import (
 func TestMetricsFollowTheServer(t *testing.T) {
 	scope := tally.NewTestScope("", nil)
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Scope = scope })
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "SET", "a", "1")
-	o.want("$1", "GET", "a")
-	o.want("_$", "GET", "b")
-	o.do("SET", "a", "1", "EX", "x")
-	o.do("GET")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "SET", "a", "1")
+	o.Want("$1", "GET", "a")
+	o.Want("_$", "GET", "b")
+	o.Do("SET", "a", "1", "EX", "x")
+	o.Do("GET")
 	counter := func(name string) func() int64 {
 		return func() int64 {
 			if c := scope.Snapshot().Counters()[name]; c != nil {
@@ -38,17 +39,17 @@ func TestMetricsFollowTheServer(t *testing.T) {
 		"commits_total+":                             1,
 	} {
 		n := counter(name)
-		waitFor(t, name, func() bool { return n() >= want })
+		resptest.WaitFor(t, name, func() bool { return n() >= want })
 		if got := n(); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
 		}
 	}
-	waitFor(t, "keys", func() bool { return scope.Snapshot().Gauges()["keys+"].Value() == 1 })
+	resptest.WaitFor(t, "keys", func() bool { return scope.Snapshot().Gauges()["keys+"].Value() == 1 })
 	// A reset of the statistics takes nothing back.
-	o.want("+OK", "CONFIG", "RESETSTAT")
-	o.want("$1", "GET", "a")
+	o.Want("+OK", "CONFIG", "RESETSTAT")
+	o.Want("$1", "GET", "a")
 	n := counter("commands_total+command=get,result=ok")
-	waitFor(t, "one more", func() bool { return n() == 3 })
+	resptest.WaitFor(t, "one more", func() bool { return n() == 3 })
 	for name, c := range scope.Snapshot().Counters() {
 		if c.Value() < 0 || strings.Contains(name, "command=mget") {
 			t.Errorf("%s: %d", name, c.Value())
@@ -58,9 +59,9 @@ func TestMetricsFollowTheServer(t *testing.T) {
 
 func TestEachLatency(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.want("+PONG", "PING")
-	o.want("+OK", "DEBUG", "SLEEP", "0.01")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+PONG", "PING")
+	o.Want("+OK", "DEBUG", "SLEEP", "0.01")
 	seen := map[string]bool{}
 	srv.EachLatency(func(command string, bounds []float64, below []uint64, count uint64, sum float64) {
 		seen[command] = true

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -108,7 +109,7 @@ func spreadTest(t *testing.T) (r *routed, keys [2]string, links [2]*partLink) {
 // parts, in whatever order they are heard of, and no part is executed twice.
 func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 	r, keys, links := spreadTest(t)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	a, b := keys[0], keys[1]
 	commands := []struct {
 		words []string
@@ -140,14 +141,14 @@ func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 				for i, f := range []partFate{first, second} {
 					*links[i] = partLink{Link: links[i].Link, fate: partMade}
 					links[i].once = !command.write // else a read is repeated until time is over
-					o.want("+OK", "SET", keys[i], "old")
+					o.Want("+OK", "SET", keys[i], "old")
 					links[i].sent.Store(0)
 					links[i].ran.Store(0)
 					links[i].fate = f
 				}
-				got := o.do(command.words...)
+				got := o.Do(command.words...)
 				name := fmt.Sprintf("%v, %s and %s: %s", command.words, partFates[first], partFates[second], got)
-				isError := got.kind == '-'
+				isError := got.Kind == '-'
 				refused := first == partRefused || second == partRefused
 				want := ""
 				switch {
@@ -163,10 +164,10 @@ func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 				case refused:
 					want = msgTestRefusal
 				}
-				if isError != (want != "") || !strings.HasPrefix(got.text, want) {
+				if isError != (want != "") || !strings.HasPrefix(got.Text, want) {
 					t.Errorf("%s; want %q", name, want)
 				}
-				if want == "UNKNOWN " && refused && strings.HasPrefix(got.text, msgTestRefusal) {
+				if want == "UNKNOWN " && refused && strings.HasPrefix(got.Text, msgTestRefusal) {
 					t.Errorf("%s: a refusal hides what is unknown", name)
 				}
 				if !command.write {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
@@ -40,7 +41,7 @@ func (s *scene) Moves() Moves {
 	return Moves{}
 }
 
-func sceneTest(t *testing.T, s *scene, scope tally.Scope) *oracle {
+func sceneTest(t *testing.T, s *scene, scope tally.Scope) *resptest.Conn {
 	t.Helper()
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) {
 		c.Overview = s
@@ -48,26 +49,26 @@ func sceneTest(t *testing.T, s *scene, scope tally.Scope) *oracle {
 			c.Scope = scope
 		}
 	})
-	return dialRedis(t, addr, 2)
+	return resptest.Dial(t, addr, 2)
 }
 
 func TestRingStatusTellsPeopleAndPrograms(t *testing.T) {
 	s := &scene{report: &status.Report{Cluster: "ours", Asked: "n0", Nodes: []status.Node{{ID: "<n0>", Health: status.Alive, Answered: true}}}}
 	o := sceneTest(t, s, nil)
-	if text := o.do("RING", "STATUS").text; !strings.HasPrefix(text, "cluster ours") || !strings.Contains(text, "<n0>") {
+	if text := o.Do("RING", "STATUS").Text; !strings.HasPrefix(text, "cluster ours") || !strings.Contains(text, "<n0>") {
 		t.Error(text)
 	}
 	var back status.Report
-	text := o.do("RING", "STATUS", "json").text
+	text := o.Do("RING", "STATUS", "json").Text
 	if err := json.Unmarshal([]byte(text), &back); err != nil || back.Nodes[0].ID != "<n0>" || strings.Contains(text, `\u003c`) {
 		t.Errorf("%v: %s", err, text)
 	}
-	o.want("-"+command.MsgSyntax, "RING", "STATUS", "JSON", "x")
-	o.want("-"+command.MsgSyntax, "RING", "STATUS", "x")
+	o.Want("-"+command.MsgSyntax, "RING", "STATUS", "JSON", "x")
+	o.Want("-"+command.MsgSyntax, "RING", "STATUS", "x")
 	s.err = errors.New("not yet")
-	o.want("-ERR not yet", "RING", "STATUS")
+	o.Want("-ERR not yet", "RING", "STATUS")
 	_, addr := serveTest(t, nil)
-	if v := dialRedis(t, addr, 2).do("RING", "STATUS"); v.kind != '-' {
+	if v := resptest.Dial(t, addr, 2).Do("RING", "STATUS"); v.Kind != '-' {
 		t.Errorf("%v", v)
 	}
 }
@@ -76,10 +77,10 @@ func TestRingStatusTellsPeopleAndPrograms(t *testing.T) {
 func TestRingStatusIsBounded(t *testing.T) {
 	s := &scene{waits: true}
 	o := sceneTest(t, s, nil)
-	if _, err := o.c.Write([]byte("*2\r\n$4\r\nRING\r\n$6\r\nSTATUS\r\n")); err != nil {
+	if _, err := o.C.Write([]byte("*2\r\n$4\r\nRING\r\n$6\r\nSTATUS\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the question", func() bool { return s.asked.Load() != nil })
+	resptest.WaitFor(t, "the question", func() bool { return s.asked.Load() != nil })
 	ctx := *s.asked.Load()
 	if end, ok := ctx.Deadline(); !ok || time.Until(end) > operatorTimeout {
 		t.Errorf("it may wait until %v", end)
@@ -95,8 +96,8 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 		Short: 6, Lost: 2, Feeding: status.Feeding{Pending: 4, PendingFor: 0.5},
 	})
 	o := sceneTest(t, s, scope)
-	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :70 $pending_bytes :800 $pending_items :4)", "LOADLEVELS")
-	info := infoFields(o.do("RING", "INFO").text)
+	o.Want("*($primaries :1 $backups :0 $pending :0 $pending_keys :70 $pending_bytes :800 $pending_items :4)", "LOADLEVELS")
+	info := infoFields(o.Do("RING", "INFO").Text)
 	for name, want := range map[string]string{
 		"cluster": "ours", "generation": "12ab", "leader": "n3", "moves_paused": "1", "moves_throttle": "5", "handoffs_running": "2",
 		"handoffs_done": "3", "handoffs_failed": "1", "pending_keys": "70", "pending_bytes": "800", "moved_ranges": "17", "moved_keys": "1000",
@@ -111,7 +112,7 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 		"handoffs_total+result=done": 3, "handoffs_total+result=failed": 1, "moved_ranges_total+": 17, "moved_keys_total+": 1000,
 		"moved_bytes_total+": 123456, "moved_traffic_bytes_total+": 54321, "held_microseconds_total+": 250000,
 	} {
-		waitFor(t, name, func() bool {
+		resptest.WaitFor(t, name, func() bool {
 			c := scope.Snapshot().Counters()[name]
 			return c != nil && c.Value() == want
 		})
@@ -121,7 +122,7 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 		"pending_items+": 4, "pending_items_seconds+": 0.5, "ranges_short_of_backups+": 6, "ranges_lost+": 2,
 		"handoffs_waiting+cause=paused": 1, "handoffs_waiting+cause=cutover": 0,
 	} {
-		waitFor(t, name, func() bool {
+		resptest.WaitFor(t, name, func() bool {
 			g := scope.Snapshot().Gauges()[name]
 			return g != nil && g.Value() == want
 		})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -15,21 +16,21 @@ import (
 // nothing.
 func TestSubscriberThatDoesNotReadIsClosed(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 1 << 20 })
-	slow, quick, from := dialRedis(t, addr, 2), dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	slow.do("SUBSCRIBE", "news")
-	quick.do("SUBSCRIBE", "news")
+	slow, quick, from := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	slow.Do("SUBSCRIBE", "news")
+	quick.Do("SUBSCRIBE", "news")
 	message := strings.Repeat("x", 16<<10)
 	counts := make(map[string]int)
 	for sent := 0; counts[":1"] == 0; sent++ {
-		counts[from.do("PUBLISH", "news", message).String()]++
-		if v, err := readValue(quick.r); err != nil || len(v.elems) != 3 || v.elems[2].text != message {
+		counts[from.Do("PUBLISH", "news", message).String()]++
+		if v, err := quick.Read(); err != nil || len(v.Elems) != 3 || v.Elems[2].Text != message {
 			t.Fatalf("message %d: %v", sent, err)
 		}
 		if sent > 10000 {
 			t.Fatal("it is not closed")
 		}
 	}
-	waitFor(t, "an end", func() bool { return srv.count.Load() == 2 })
+	resptest.WaitFor(t, "an end", func() bool { return srv.count.Load() == 2 })
 	if used := srv.budget.inUse(); used > 1<<20 {
 		t.Errorf("%d bytes are still charged", used)
 	}
@@ -43,17 +44,17 @@ func TestManyPublishersAndSubscribers(t *testing.T) {
 	var subscribers, all sync.WaitGroup
 	subscribers.Add(5)
 	for i := range 5 {
-		o := dialRedis(t, addr, 2+i%2)
-		o.do("SUBSCRIBE", "news")
+		o := resptest.Dial(t, addr, 2+i%2)
+		o.Do("SUBSCRIBE", "news")
 		all.Go(func() {
 			seen := make(map[string]int)
 			for n := 0; n < publishers*messages; n++ {
-				v, err := readValue(o.r)
-				if err != nil || len(v.elems) != 3 {
+				v, err := o.Read()
+				if err != nil || len(v.Elems) != 3 {
 					t.Errorf("message %d: %v, %v", n, v, err)
 					break
 				}
-				who, number, _ := strings.Cut(v.elems[2].text, " ")
+				who, number, _ := strings.Cut(v.Elems[2].Text, " ")
 				if number != fmt.Sprint(seen[who]) {
 					t.Errorf("%s of %s came as number %d", number, who, seen[who])
 				}
@@ -63,19 +64,19 @@ func TestManyPublishersAndSubscribers(t *testing.T) {
 		})
 	}
 	// This one comes and goes.
-	restless, stop := dialRedis(t, addr, 3), make(chan struct{})
+	restless, stop := resptest.Dial(t, addr, 3), make(chan struct{})
 	all.Go(func() {
 		for {
-			restless.send("SUBSCRIBE", "news", "other")
-			restless.send("UNSUBSCRIBE", "news")
+			restless.Send("SUBSCRIBE", "news", "other")
+			restless.Send("UNSUBSCRIBE", "news")
 			subscribed := false
 			for over := false; !over; {
-				v, err := readValue(restless.r)
+				v, err := restless.Read()
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				switch v.elems[0].text {
+				switch v.Elems[0].Text {
 				case "subscribe":
 					subscribed = true
 				case "unsubscribe":
@@ -95,14 +96,14 @@ func TestManyPublishersAndSubscribers(t *testing.T) {
 	})
 	var done sync.WaitGroup
 	for i := range publishers {
-		o := dialRedis(t, addr, 2)
+		o := resptest.Dial(t, addr, 2)
 		done.Go(func() {
 			for n := 0; n < messages; n += 10 {
 				for m := range 10 {
-					o.send("PUBLISH", "news", fmt.Sprint(i, " ", n+m))
+					o.Send("PUBLISH", "news", fmt.Sprint(i, " ", n+m))
 				}
 				for range 10 {
-					if v := o.next(); v.text != "5" && v.text != "6" {
+					if v := o.Next(); v.Text != "5" && v.Text != "6" {
 						t.Errorf("%v clients got it", v)
 					}
 				}
@@ -118,36 +119,36 @@ func TestManyPublishersAndSubscribers(t *testing.T) {
 // Subscriptions end with the connection, and with RESET, wherever messages are on their way.
 func TestSubscriptionsEndWithTheConnection(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	for i := range 100 {
-		o.send("SUBSCRIBE", fmt.Sprint("c", i))
-		o.send("PSUBSCRIBE", fmt.Sprint("p", i))
-		o.send("SSUBSCRIBE", fmt.Sprint("s", i))
+		o.Send("SUBSCRIBE", fmt.Sprint("c", i))
+		o.Send("PSUBSCRIBE", fmt.Sprint("p", i))
+		o.Send("SSUBSCRIBE", fmt.Sprint("s", i))
 	}
 	for range 300 {
-		o.next()
+		o.Next()
 	}
 	if n := srv.pubsub.Len(); n != 300 {
 		t.Errorf("%d subscriptions", n)
 	}
-	_ = o.c.Close()
-	waitFor(t, "their end", func() bool { return srv.pubsub.Len() == 0 })
+	_ = o.C.Close()
+	resptest.WaitFor(t, "their end", func() bool { return srv.pubsub.Len() == 0 })
 	for _, kind := range []pubsub.Kind{pubsub.Channel, pubsub.Pattern, pubsub.Shard} {
 		if n := srv.pubsub.TopicsOf(kind); n > 0 {
 			t.Errorf("kind %d: %d are left", kind, n)
 		}
 	}
-	other := dialRedis(t, addr, 2)
-	other.do("SUBSCRIBE", "a", "b")
-	other.next()
-	if got := other.do("RESET").String(); got != "+RESET" || srv.pubsub.Len() != 0 {
+	other := resptest.Dial(t, addr, 2)
+	other.Do("SUBSCRIBE", "a", "b")
+	other.Next()
+	if got := other.Do("RESET").String(); got != "+RESET" || srv.pubsub.Len() != 0 {
 		t.Error(got)
 	}
 	// Whoever listens is never idle.
-	other.do("SUBSCRIBE", "a")
+	other.Do("SUBSCRIBE", "a")
 	srv.settings.IdleTimeout.Store(int64(time.Nanosecond))
 	srv.closeIdle()
-	if got := other.do("PING").String(); got != "*($pong $)" {
+	if got := other.Do("PING").String(); got != "*($pong $)" {
 		t.Error(got)
 	}
 }
@@ -156,42 +157,42 @@ func TestSubscriptionsEndWithTheConnection(t *testing.T) {
 // owner of their token, as by Redis Cluster.
 func TestShardChannelsOnARedirectConnection(t *testing.T) {
 	r, keys := halves(t)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want("*($ssubscribe $"+keys[1]+" :1)", "SSUBSCRIBE", keys[1])
-	o = dialRedis(t, r.addrs[0], 2)
-	o.want("+OK", "RING", "ROUTE", "redirect")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("*($ssubscribe $"+keys[1]+" :1)", "SSUBSCRIBE", keys[1])
+	o = resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "RING", "ROUTE", "redirect")
 	for _, words := range [][]string{{"SPUBLISH", keys[1], "m"}, {"SSUBSCRIBE", keys[1]}, {"SUNSUBSCRIBE", keys[1]}} {
-		if got := o.do(words...).String(); !strings.HasPrefix(got, "-MOVED ") || !strings.HasSuffix(got, " "+r.addrs[1]) {
+		if got := o.Do(words...).String(); !strings.HasPrefix(got, "-MOVED ") || !strings.HasSuffix(got, " "+r.addrs[1]) {
 			t.Errorf("%v: %s", words, got)
 		}
 	}
-	o.want("-"+msgCrossSlot, "SSUBSCRIBE", keys[0], keys[1])
-	o.want(":0", "SPUBLISH", keys[0], "m")
-	o.want(":0", "PUBLISH", keys[1], "m")
-	o = dialRedis(t, r.addrs[1], 2)
-	o.want("+OK", "RING", "ROUTE", "redirect")
-	o.want(":1", "SPUBLISH", keys[1], "m")
+	o.Want("-"+msgCrossSlot, "SSUBSCRIBE", keys[0], keys[1])
+	o.Want(":0", "SPUBLISH", keys[0], "m")
+	o.Want(":0", "PUBLISH", keys[1], "m")
+	o = resptest.Dial(t, r.addrs[1], 2)
+	o.Want("+OK", "RING", "ROUTE", "redirect")
+	o.Want(":1", "SPUBLISH", keys[1], "m")
 }
 
 // Subscriptions take as much memory as may wait for a client, and no more.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 64 << 10 })
 	before := srv.budget.inUse()
-	o := dialRedis(t, addr, 3)
+	o := resptest.Dial(t, addr, 3)
 	name := strings.Repeat("n", 1000)
 	n := 0
 	for ; n < 1000; n++ {
-		if v := o.do("SUBSCRIBE", fmt.Sprint(name, n)); v.kind == '-' {
+		if v := o.Do("SUBSCRIBE", fmt.Sprint(name, n)); v.Kind == '-' {
 			break
 		}
 	}
 	if n < 40 || n > 64 {
 		t.Errorf("%d subscriptions", n)
 	}
-	if v := o.do("SUBSCRIBE", name+"0"); v.kind != '>' {
+	if v := o.Do("SUBSCRIBE", name+"0"); v.Kind != '>' {
 		t.Errorf("one that it has: %v", v)
 	}
-	o.do("RESET")
+	o.Do("RESET")
 	if left := srv.budget.inUse() - before; left > 16<<10 { // its buffer
 		t.Errorf("%d bytes are still charged", left)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -54,17 +55,17 @@ func TestRunningUnitTouchesItsTokens(t *testing.T) {
 func TestQuiesceWaitsForRangesOfAScriptAlone(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	srv := r.servers[0]
-	scripted, waiting := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
+	scripted, waiting := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 2)
 	// Below half of the node's own tokens, and above.
 	at := r.token([]byte(keys[0]))
 	low, high := ring.Range{Start: at, End: at + 1}, ring.Range{Start: at + 1, End: at}
-	write := func(c *oracle, commands ...[]string) {
-		if _, err := c.c.Write(encodeCommands(commands)); err != nil {
+	write := func(c *resptest.Conn, commands ...[]string) {
+		if _, err := c.C.Write(resptest.EncodeCommands(commands)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(scripted, []string{"EVAL", "while true do redis.call('GET', KEYS[1]) end", "1", keys[0]})
-	waitFor(t, "the script to run", func() bool {
+	resptest.WaitFor(t, "the script to run", func() bool {
 		srv.scripts.running.Lock()
 		defer srv.scripts.running.Unlock()
 		return len(srv.scripts.runs) == 1
@@ -79,7 +80,7 @@ func TestQuiesceWaitsForRangesOfAScriptAlone(t *testing.T) {
 	if occupied, err := srv.Quiesce(ctx, high, low); !errors.Is(err, context.Canceled) || len(occupied) != 1 || occupied[0] != low {
 		t.Errorf("occupied are %v, %v", occupied, err)
 	}
-	dialRedis(t, r.addrs[0], 2).do("SCRIPT", "KILL")
+	resptest.Dial(t, r.addrs[0], 2).Do("SCRIPT", "KILL")
 	if occupied, err := srv.Quiesce(t.Context(), low); err != nil {
 		t.Errorf("%v, %v", occupied, err)
 	}

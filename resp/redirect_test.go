@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -48,22 +49,22 @@ func TestNewOwnerDoesNotRedirectToTheOldOne(t *testing.T) {
 	before, after := learning(t, false), learning(t, true)
 	key := r.inFirst(1)[0]
 	r.placeAll(before)
-	r.redirecting(0).want("+OK", "SET", key, "v")
+	r.redirecting(0).Want("+OK", "SET", key, "v")
 	r.place(0, after, nil)
 	old, fresh := r.redirecting(0), r.redirecting(1)
 	moved := fmt.Sprintf("-MOVED %d %s", ring.Slot([]byte(key)), r.addrs[1])
-	old.want(moved, "GET", key)
-	fresh.send("GET", key)
-	fresh.send("MGET", key, key)
-	waitFor(t, "the old primary to be asked", func() bool {
+	old.Want(moved, "GET", key)
+	fresh.Send("GET", key)
+	fresh.Send("MGET", key, key)
+	resptest.WaitFor(t, "the old primary to be asked", func() bool {
 		return r.servers[0].stats.NotMine.Load() > 2 || r.servers[1].stats.Redirected.Load() > 0
 	})
-	old.want(moved, "GET", key)
+	old.Want(moved, "GET", key)
 	r.place(1, after, nil)
-	if got := fresh.next().String(); got != "$v" {
+	if got := fresh.Next().String(); got != "$v" {
 		t.Errorf("at the new primary: %s", got)
 	}
-	if got := fresh.next().String(); got != "*($v $v)" {
+	if got := fresh.Next().String(); got != "*($v $v)" {
 		t.Errorf("at the new primary: %s", got)
 	}
 	if n := r.servers[1].stats.Redirected.Load(); n > 0 {
@@ -84,11 +85,11 @@ func TestLearnerRedirects(t *testing.T) {
 		pipe += fmt.Sprintf("GET %s\r\n", key)
 		want = append(want, fmt.Sprintf("-MOVED %d %s", ring.Slot([]byte(key)), r.addrs[0]))
 	}
-	if _, err := o.c.Write([]byte(pipe)); err != nil {
+	if _, err := o.C.Write([]byte(pipe)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range keys {
-		if got := o.next().String(); got != want[i] {
+		if got := o.Next().String(); got != want[i] {
 			t.Fatalf("reply %d: %s, want %s", i, got, want[i])
 		}
 	}
@@ -99,7 +100,7 @@ func TestLearnerRedirects(t *testing.T) {
 	r.place(1, learning(t, true), nil)
 	before := r.asked(0)
 	r.place(0, learning(t, false), nil)
-	r.redirecting(0).want("_$", "GET", keys[0])
+	r.redirecting(0).Want("_$", "GET", keys[0])
 	if n := r.asked(0) - before; n != 0 {
 		t.Errorf("asked %d times", n)
 	}
@@ -117,11 +118,11 @@ func TestWaitingForNewsEnds(t *testing.T) {
 	r.place(0, learning(t, true), nil)
 	unreachable := *r.servers[1].routes.Load()
 	o := r.redirecting(1)
-	o.want("-"+command.MsgMoving, "GET", key)
-	o.want("+PONG", "PING")
+	o.Want("-"+command.MsgMoving, "GET", key)
+	o.Want("+PONG", "PING")
 	unreachable.links = []*Route{{ID: "n0", Addr: r.addrs[0]}}
 	r.servers[1].routes.Store(&unreachable)
-	o.want("-"+msgUnreachable, "GET", key)
+	o.Want("-"+msgUnreachable, "GET", key)
 }
 
 // Clients that follow three redirects without a pause get along with nodes that learn of

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -35,21 +36,21 @@ func four(t *testing.T, epoch uint64, primaries ...string) *ring.Placement {
 
 func TestHashmaskListsBuckets(t *testing.T) {
 	r := routedTest(t, 2)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want("-"+msgNoPlacement, "HASHMASK")
-	o.want("-"+msgNoPlacement, "RING", "PLACEMENT")
-	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("-"+msgNoPlacement, "HASHMASK")
+	o.Want("-"+msgNoPlacement, "RING", "PLACEMENT")
+	o.Want("*($primaries :1 $backups :0 $pending :0 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
 	// In the order of their ids; the ranges' order is that of the ids' bits reversed.
-	o.want("*($0003 *(*($0000/0003 $n0 *($n1) :3) *($0001/0003 $n1 * :3) *($0002/0003 $n1 * :3) *($0003/0003 $n0 *($n1) :3)))", "HASHMASK")
-	o.want("*($primaries :2 $backups :0 $pending :2 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
-	dialRedis(t, r.addrs[1], 3).want("%($primaries :2 $backups :2 $pending :2 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
+	o.Want("*($0003 *(*($0000/0003 $n0 *($n1) :3) *($0001/0003 $n1 * :3) *($0002/0003 $n1 * :3) *($0003/0003 $n0 *($n1) :3)))", "HASHMASK")
+	o.Want("*($primaries :2 $backups :0 $pending :2 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
+	resptest.Dial(t, r.addrs[1], 3).Want("%($primaries :2 $backups :2 $pending :2 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
 	p, err := ring.NewPlacement([]ring.Row{{Range: ring.Range{Start: 5, End: 5}, Primary: "n0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.placeAll(p)
-	if got := o.do("HASHMASK").text; !strings.Contains(got, "RING PLACEMENT") {
+	if got := o.Do("HASHMASK").Text; !strings.Contains(got, "RING PLACEMENT") {
 		t.Errorf("HASHMASK of a ring: %s", got)
 	}
 }
@@ -57,30 +58,30 @@ func TestHashmaskListsBuckets(t *testing.T) {
 func TestHashmaskSubscribePushesChanges(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
-	old, modern := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 3)
-	old.want("*($subscribe $__placement__ :1)", "HASHMASK", "SUBSCRIBE")
-	modern.want("+OK", "HASHMASK", "SUBSCRIBE")
-	modern.want("+OK", "HASHMASK", "SUBSCRIBE") // once is enough
-	waitFor(t, "subscribers", func() bool { return r.servers[0].watchers.n.Load() == 2 })
+	old, modern := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 3)
+	old.Want("*($subscribe $__placement__ :1)", "HASHMASK", "SUBSCRIBE")
+	modern.Want("+OK", "HASHMASK", "SUBSCRIBE")
+	modern.Want("+OK", "HASHMASK", "SUBSCRIBE") // once is enough
+	resptest.WaitFor(t, "subscribers", func() bool { return r.servers[0].watchers.n.Load() == 2 })
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0")) // nothing new
 	r.placeAll(four(t, 3, "n0", "n0", "n1", "n0"))
 	const change = "0002/0003 epoch=3 primary=n0 backups=n1\n"
-	if got := old.next().String(); got != "*($message $__placement__ $"+change+")" {
+	if got := old.Next().String(); got != "*($message $__placement__ $"+change+")" {
 		t.Errorf("RESP2: %q", got)
 	}
-	if got := modern.next().String(); got != ">($message $__placement__ $"+change+")" {
+	if got := modern.Next().String(); got != ">($message $__placement__ $"+change+")" {
 		t.Errorf("RESP3: %q", got)
 	}
 	// Commands go on, and RESET ends it.
-	old.want("+PONG", "PING")
-	old.want("+RESET", "RESET")
+	old.Want("+PONG", "PING")
+	old.Want("+RESET", "RESET")
 	r.placeAll(four(t, 4, "n0", "n0", "n1", "n0"))
-	if got := modern.next(); len(got.elems) != 3 || strings.Count(got.elems[2].text, "\n") != 4 {
+	if got := modern.Next(); len(got.Elems) != 3 || strings.Count(got.Elems[2].Text, "\n") != 4 {
 		t.Errorf("%v", got)
 	}
-	old.want("+PONG", "PING")
-	modern.c.Close()
-	waitFor(t, "the end of the subscription", func() bool { return r.servers[0].watchers.n.Load() == 0 })
+	old.Want("+PONG", "PING")
+	modern.C.Close()
+	resptest.WaitFor(t, "the end of the subscription", func() bool { return r.servers[0].watchers.n.Load() == 0 })
 	r.placeAll(four(t, 5, "n1", "n1", "n1", "n1"))
 }
 
@@ -88,43 +89,43 @@ func TestRingTellsWhereThingsAre(t *testing.T) {
 	r := routedTest(t, 2)
 	p := four(t, 3, "n0", "n1", "n1", "n0")
 	r.placeAll(p)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	for i := range 20 {
 		key := fmt.Sprint("k", i)
 		row := p.Lookup(r.token([]byte(key)))
-		v := o.do("RING", "LOCATE", key)
+		v := o.Do("RING", "LOCATE", key)
 		for field, want := range map[string]string{
 			"token": fmt.Sprintf("%08x", r.token([]byte(key))), "range": row.Range.String(), "primary": row.Primary,
 			"addr": r.links[row.Primary].Addr, "epoch": "3", "slot": fmt.Sprint(ring.Slot([]byte(key))),
 		} {
-			if got := v.field(field); got == nil || got.text != want {
+			if got := v.Field(field); got == nil || got.Text != want {
 				t.Errorf("%s of %s: %v, want %s", field, key, got, want)
 			}
 		}
-		if n := len(v.field("backups").elems); n != len(row.Backups) {
+		if n := len(v.Field("backups").Elems); n != len(row.Backups) {
 			t.Errorf("%d backups", n)
 		}
 	}
-	nodes := o.do("RING", "NODES")
-	if len(nodes.elems) != 2 {
+	nodes := o.Do("RING", "NODES")
+	if len(nodes.Elems) != 2 {
 		t.Fatalf("nodes: %v", nodes)
 	}
-	for i, node := range nodes.elems {
-		if id := fmt.Sprint("n", i); node.field("id").text != id || node.field("addr").text != r.addrs[i] {
+	for i, node := range nodes.Elems {
+		if id := fmt.Sprint("n", i); node.Field("id").Text != id || node.Field("addr").Text != r.addrs[i] {
 			t.Errorf("node %d: %v", i, node)
 		}
 	}
 	var text, binary ring.Placement
-	if err := text.UnmarshalText([]byte(o.do("RING", "PLACEMENT", "TEXT").text)); err != nil {
+	if err := text.UnmarshalText([]byte(o.Do("RING", "PLACEMENT", "TEXT").Text)); err != nil {
 		t.Error(err)
 	}
-	if err := binary.UnmarshalBinary([]byte(o.do("RING", "PLACEMENT").text)); err != nil {
+	if err := binary.UnmarshalBinary([]byte(o.Do("RING", "PLACEMENT").Text)); err != nil {
 		t.Error(err)
 	}
 	if text.Len() != 4 || binary.Len() != 4 || text.Row(1).Primary != "n1" || binary.Row(3).Backups[0] != "n1" {
 		t.Errorf("placements: %v, %v", text, binary)
 	}
-	info := infoFields(o.do("RING", "INFO").text)
+	info := infoFields(o.Do("RING", "INFO").Text)
 	for name, want := range map[string]string{
 		"node": "n0", "strategy": "buckets", "hash": "native", "route": "forward", "term": "1", "nodes": "2", "ranges": "4",
 		"primaries": "2", "backups": "0", "pending": "2", "held": "0",
@@ -133,14 +134,14 @@ func TestRingTellsWhereThingsAre(t *testing.T) {
 			t.Errorf("RING INFO: %s is %q, want %q", name, info[name], want)
 		}
 	}
-	if _, ok := infoFields(o.do("INFO", "ring").text)["requests_forwarded"]; !ok {
+	if _, ok := infoFields(o.Do("INFO", "ring").Text)["requests_forwarded"]; !ok {
 		t.Error("INFO ring does not count forwarded requests")
 	}
 	for _, wrong := range [][]string{{"RING", "PLACEMENT", "x"}, {"RING", "ROUTE", "x"}, {"RING", "ROUTE", "forward", "x"}} {
-		o.want("-"+command.MsgSyntax, wrong...)
+		o.Want("-"+command.MsgSyntax, wrong...)
 	}
 	_, lone := serveTest(t, nil)
-	if v := dialRedis(t, lone, 2).do("RING", "LOCATE", "k"); v.field("range").text != "00000000-00000000" || v.field("addr").text != lone {
+	if v := resptest.Dial(t, lone, 2).Do("RING", "LOCATE", "k"); v.Field("range").Text != "00000000-00000000" || v.Field("addr").Text != lone {
 		t.Errorf("LOCATE on a lone node: %v", v)
 	}
 }
@@ -180,7 +181,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	operator := &orders{}
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Operator = operator })
 	_, lone := serveTest(t, nil)
-	o, nobody := dialRedis(t, addr, 2), dialRedis(t, lone, 2)
+	o, nobody := resptest.Dial(t, addr, 2), resptest.Dial(t, lone, 2)
 	for _, test := range []struct{ line, Writer, log string }{
 		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false} {b 2 [] false}] [c] "" []`},
 		{"RING PLAN STRATEGY ketama POINTS 8 LEAVE c", "$the plan\n", `plan [] [c] "ketama" [POINTS 8]`},
@@ -204,18 +205,18 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	} {
 		operator.log = nil
 		args := strings.Fields(test.line)
-		o.want(test.Writer, args...)
+		o.Want(test.Writer, args...)
 		if got := strings.Join(operator.log, ";"); got != test.log {
 			t.Errorf("%s: %q, want %q", test.line, got, test.log)
 		}
-		nobody.want("-ERR this node is not part of a cluster", args...)
+		nobody.Want("-ERR this node is not part of a cluster", args...)
 	}
 	operator.log = nil
 	for _, line := range []string{
 		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING PLAN STRATEGY", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
 		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING SCRUB x",
 	} {
-		if got := o.do(strings.Fields(line)...); got.kind != '-' {
+		if got := o.Do(strings.Fields(line)...); got.Kind != '-' {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -228,19 +229,19 @@ func TestRequestsElsewhereAreMetrics(t *testing.T) {
 	scope := tally.NewTestScope("", nil)
 	r := routedTestWith(t, 2, func(c *Config, _ *store.Config) { c.Scope = scope })
 	r.placeAll(four(t, 1, "n0", "n1", "n1", "n0"))
-	o, to := dialRedis(t, r.addrs[0], 2), r.redirecting(0)
+	o, to := resptest.Dial(t, r.addrs[0], 2), r.redirecting(0)
 	far := ""
 	for i := 0; far == ""; i++ {
-		if key := fmt.Sprint("k", i); o.do("RING", "LOCATE", key).field("primary").text == "n1" {
+		if key := fmt.Sprint("k", i); o.Do("RING", "LOCATE", key).Field("primary").Text == "n1" {
 			far = key
 		}
 	}
-	o.want("_$", "GET", far)
-	o.want("_$", "GET", far)
-	if to.do("GET", far).kind != '-' {
+	o.Want("_$", "GET", far)
+	o.Want("_$", "GET", far)
+	if to.Do("GET", far).Kind != '-' {
 		t.Error("no redirect")
 	}
-	o.do("MSETNX", "a", "1", "b", "1", "c", "1", "d", "1", "e", "1", "f", "1", "g", "1")
+	o.Do("MSETNX", "a", "1", "b", "1", "c", "1", "d", "1", "e", "1", "f", "1", "g", "1")
 	if _, err := forwarded(t, r.servers[0], []string{"GET", far}); err != nil {
 		t.Error(err)
 	}
@@ -250,7 +251,7 @@ func TestRequestsElsewhereAreMetrics(t *testing.T) {
 		"requests_elsewhere_total+result=cross_slot": 1,
 		"requests_not_mine_total+":                   1,
 	} {
-		waitFor(t, name, func() bool {
+		resptest.WaitFor(t, name, func() bool {
 			c := scope.Snapshot().Counters()[name]
 			return c != nil && c.Value() >= want
 		})

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -208,13 +208,13 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 	r.placeAll(r.spread(rnd))
 	ctx := context.Background()
 	for _, protocol := range []int{2, 3} {
-		o := dialRedis(t, r.addrs[0], protocol)
+		o := resptest.Dial(t, r.addrs[0], protocol)
 		var keys, pairs []string
 		for i := range 100 {
 			keys = append(keys, fmt.Sprint("key:", i))
 			pairs = append(pairs, keys[i], fmt.Sprint("value ", i))
 		}
-		if got := o.do(append([]string{"MSET"}, pairs...)...).String(); got != "+OK" {
+		if got := o.Do(append([]string{"MSET"}, pairs...)...).String(); got != "+OK" {
 			t.Fatal(got)
 		}
 		for i := range r.servers {
@@ -229,19 +229,19 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 		if n, err := r.client(2).Del(ctx, keys[:50]...).Result(); n != 50 || err != nil {
 			t.Errorf("%d deleted, %v", n, err)
 		}
-		if got := o.do(append([]string{"MSETNX"}, pairs...)...).String(); got != "-"+msgCrossSlot {
+		if got := o.Do(append([]string{"MSETNX"}, pairs...)...).String(); got != "-"+msgCrossSlot {
 			t.Errorf("MSETNX: %s", got)
 		}
-		if got := o.do("MSETNX", "{a}1", "1", "{a}2", "2").String(); got[0] != ':' {
+		if got := o.Do("MSETNX", "{a}1", "1", "{a}2", "2").String(); got[0] != ':' {
 			t.Errorf("MSETNX of one tag: %s", got)
 		}
 		odd := append([]string{"MSET"}, pairs[:len(pairs)-1]...)
-		for i, got := range o.doAll([][]string{odd, {"GET", "key:99"}, odd}) {
+		for i, got := range o.DoAll([][]string{odd, {"GET", "key:99"}, odd}) {
 			if want := [...]string{"-ERR wrong number of arguments for 'mset' command", "$value 99", "-ERR wrong number of arguments for 'mset' command"}[i]; got.String() != want {
 				t.Errorf("MSET of a key without a value: %s", got)
 			}
 		}
-		if got := o.do("GET", "key:1", "extra").String(); got != "-ERR wrong number of arguments for 'get' command" {
+		if got := o.Do("GET", "key:1", "extra").String(); got != "-ERR wrong number of arguments for 'get' command" {
 			t.Error(got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -16,8 +17,8 @@ import (
 func TestFlushIsNotRepeatedWhereItWasMade(t *testing.T) {
 	for _, command := range []string{"FLUSHALL", "FLUSHDB"} {
 		r, keys, links := spreadTest(t)
-		o, other := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
-		o.want("+OK", "MSET", keys[0], "old", keys[1], "old")
+		o, other := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
+		o.Want("+OK", "MSET", keys[0], "old", keys[1], "old")
 		for i := range links {
 			links[i].ran.Store(0)
 			links[i].sent.Store(0)
@@ -31,15 +32,15 @@ func TestFlushIsNotRepeatedWhereItWasMade(t *testing.T) {
 		r.links["n2"] = route
 		r.place(0, r.servers[0].routes.Load().Placement, nil)
 		done := make(chan string, 1)
-		go func() { done <- o.do(command).String() }()
-		waitFor(t, "the first node has flushed", func() bool { return other.do("GET", keys[0]).String() == "_$" })
-		other.want("+OK", "SET", keys[0], "new")
+		go func() { done <- o.Do(command).String() }()
+		resptest.WaitFor(t, "the first node has flushed", func() bool { return other.Do("GET", keys[0]).String() == "_$" })
+		other.Want("+OK", "SET", keys[0], "new")
 		close(again)
 		if got := await(t, "the reply", done); got != "+OK" {
 			t.Errorf("%s: %s", command, got)
 		}
-		other.want("$new", "GET", keys[0])
-		other.want("_$", "GET", keys[1])
+		other.Want("$new", "GET", keys[0])
+		other.Want("_$", "GET", keys[1])
 		if n := links[0].ran.Load(); n != 1 {
 			t.Errorf("%s was executed %d times by the first node", command, n)
 		}
@@ -71,8 +72,8 @@ func (w gatedWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, 
 // A part whose range has changed hands goes to its new owner, and covers nothing else there.
 func TestOpenPartGoesToTheNextOwner(t *testing.T) {
 	r, keys, links := spreadTest(t)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.want("+OK", "MSET", keys[0], "v", keys[1], "v")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "MSET", keys[0], "v", keys[1], "v")
 	links[1].fate = partMoved
 	links[1].sent.Store(0)
 	moved := make(chan struct{})
@@ -82,8 +83,8 @@ func TestOpenPartGoesToTheNextOwner(t *testing.T) {
 	r.place(0, r.servers[0].routes.Load().Placement, nil)
 	// By the time of the second round all is the first node's.
 	done := make(chan string, 1)
-	go func() { done <- o.do("DBSIZE").String() }()
-	waitFor(t, "the second node was asked", func() bool { return links[1].sent.Load() > 0 })
+	go func() { done <- o.Do("DBSIZE").String() }()
+	resptest.WaitFor(t, "the second node was asked", func() bool { return links[1].sent.Load() > 0 })
 	r.placeAll(r.all(1))
 	close(moved)
 	if got := await(t, "the reply", done); got != ":2" {

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // appPackages are packages that send scripts, from npm and the Go module proxy. Sidekiq, Spring
@@ -286,7 +288,7 @@ func (s appScript) argument(d *differ, i int, random *rand.Rand) string {
 		if decoded {
 			return string(text)
 		}
-		return d.redis.do("EVAL", "return cmsgpack.pack(cjson.decode(ARGV[1]))", "0", string(text)).text
+		return d.redis.Do("EVAL", "return cmsgpack.pack(cjson.decode(ARGV[1]))", "0", string(text)).Text
 	}
 	if has(`tonumber\(` + arg) {
 		return number()
@@ -349,7 +351,7 @@ func (s appScript) key(i int, random *rand.Rand) (name string, create []string) 
 func (d *differ) runAppScript(s appScript, random *rand.Rand) (failed int) {
 	d.t.Helper()
 	sha := d.do("SCRIPT", "LOAD", s.text)
-	if sha.kind == '-' {
+	if sha.Kind == '-' {
 		d.t.Logf("%s cannot be loaded: %s", s.name, sha)
 		return appRuns
 	}
@@ -358,13 +360,13 @@ func (d *differ) runAppScript(s appScript, random *rand.Rand) (failed int) {
 			d.sent = nil
 			d.do("FLUSHALL")
 		}
-		create, args := s.draw(d, sha.text, random)
+		create, args := s.draw(d, sha.Text, random)
 		for _, c := range create {
 			d.do("DEL", c[1])
 			d.do(c...)
 		}
 		want, got := d.both(args)
-		if want.kind == '-' {
+		if want.Kind == '-' {
 			failed++
 		}
 		if !sameNow(got, want, s.isTimed(), s.find(`(?i)hgetall|hkeys|hvals|smembers`) != nil) {
@@ -383,10 +385,10 @@ func (s appScript) draw(d *differ, sha string, random *rand.Rand) (create [][]st
 	if random.IntN(5) == 0 {
 		tries = 1
 	}
-	d.redis.do("SELECT", "1")
-	defer d.redis.do("SELECT", "0")
+	d.redis.Do("SELECT", "1")
+	defer d.redis.Do("SELECT", "0")
 	for range tries {
-		d.redis.do("FLUSHDB")
+		d.redis.Do("FLUSHDB")
 		create, args = [][]string{{"HSET", "bull:q:2", "name", "x", "data", "{}", "opts", `{"attempts":2}`, "timestamp", "90000",
 			"delay", "5", "priority", "1", "atm", "1", "msg", "m", "state", "pending"}}, []string{"EVALSHA", sha, strconv.Itoa(s.keys)}
 		for i := range s.keys {
@@ -402,8 +404,8 @@ func (s appScript) draw(d *differ, sha string, random *rand.Rand) (create [][]st
 		for i := range s.arguments + more {
 			args = append(args, s.argument(d, i+1, random))
 		}
-		d.redis.doAll(create)
-		if d.redis.do(args...).kind != '-' {
+		d.redis.DoAll(create)
+		if d.redis.Do(args...).Kind != '-' {
 			break
 		}
 	}
@@ -415,40 +417,40 @@ func (s appScript) draw(d *differ, sha string, random *rand.Rand) (create [][]st
 func (d *differ) compareKeyspaces(s appScript, args []string) {
 	d.t.Helper()
 	var names []string
-	for _, o := range []*oracle{d.redis, d.ours} {
-		for _, k := range o.do("KEYS", "*").elems {
-			names = append(names, k.text)
+	for _, o := range []*resptest.Conn{d.redis, d.ours} {
+		for _, k := range o.Do("KEYS", "*").Elems {
+			names = append(names, k.Text)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		want, got := d.redis.do("PTTL", name), d.ours.do("PTTL", name)
+		want, got := d.redis.Do("PTTL", name), d.ours.Do("PTTL", name)
 		if ms := max(intOf(want), intOf(got)); ms >= 0 && ms < 60_000 {
-			d.redis.do("DEL", name)
-			d.ours.do("DEL", name)
+			d.redis.Do("DEL", name)
+			d.ours.Do("DEL", name)
 			continue
 		}
-		if want.text == "-2" && got.text == "-2" { // expired meanwhile
+		if want.Text == "-2" && got.Text == "-2" { // expired meanwhile
 			continue
 		}
-		if (want.text == "-2" || got.text == "-2") && s.find(`max\(1, rcall\("PTTL"`) != nil {
+		if (want.Text == "-2" || got.Text == "-2") && s.find(`max\(1, rcall\("PTTL"`) != nil {
 			// The script gives the key 1 ms. Redis deletes it within PEXPIRE if that takes as long.
-			d.redis.do("DEL", name)
-			d.ours.do("DEL", name)
+			d.redis.Do("DEL", name)
+			d.ours.Do("DEL", name)
 			continue
 		}
-		kind := d.redis.do("TYPE", name)
+		kind := d.redis.Do("TYPE", name)
 		read := map[string][]string{"list": {"LRANGE", name, "0", "-1"}, "hash": {"HGETALL", name}, "zset": {"ZRANGE", name, "0", "-1", "WITHSCORES"},
-			"set": {"SMEMBERS", name}, "stream": {"XRANGE", name, "-", "+"}, "string": {"GET", name}, "none": {"GET", name}}[kind.text]
-		same := sameNow(got, want, true, false) && d.ours.do("TYPE", name).text == kind.text
-		if want, got = d.redis.do(read...), d.ours.do(read...); !same || !sameNow(got, want, s.isTimed(), kind.text == "hash" || kind.text == "set") {
-			d.t.Errorf("%s leaves another %s (PTTL and TYPE same: %t) at %q:\n%s", s.name, kind.text, same, name, s.text)
+			"set": {"SMEMBERS", name}, "stream": {"XRANGE", name, "-", "+"}, "string": {"GET", name}, "none": {"GET", name}}[kind.Text]
+		same := sameNow(got, want, true, false) && d.ours.Do("TYPE", name).Text == kind.Text
+		if want, got = d.redis.Do(read...), d.ours.Do(read...); !same || !sameNow(got, want, s.isTimed(), kind.Text == "hash" || kind.Text == "set") {
+			d.t.Errorf("%s leaves another %s (PTTL and TYPE same: %t) at %q:\n%s", s.name, kind.Text, same, name, s.text)
 			d.differs(args, got, want)
 		}
 	}
 }
 
-func intOf(v respValue) int { n, _ := strconv.Atoi(v.text); return n }
+func intOf(v resptest.Value) int { n, _ := strconv.Atoi(v.Text); return n }
 
 // streamID is an ID that XADD has made from the time.
 var streamID = regexp.MustCompile(`\b1\d{12}-\d+\b`)
@@ -459,23 +461,23 @@ func (s appScript) isTimed() bool { return s.find(`(?i)["']time["']|ttl`) != nil
 // sameNow tells whether two replies are the same but for IDs of streams and, if they depend on the
 // time, but for some seconds: in large numbers they are milliseconds, in fractions seconds. Elements
 // of hashes and sets have no order.
-func sameNow(got, want respValue, timed, unordered bool) bool {
-	if got.kind != want.kind || len(got.elems) != len(want.elems) {
+func sameNow(got, want resptest.Value, timed, unordered bool) bool {
+	if got.Kind != want.Kind || len(got.Elems) != len(want.Elems) {
 		return false
 	}
-	if unordered && want.elems != nil {
-		g, w := slices.Clone(got.elems), slices.Clone(want.elems)
-		for _, s := range [][]respValue{g, w} {
-			slices.SortFunc(s, func(a, b respValue) int { return strings.Compare(a.String(), b.String()) })
+	if unordered && want.Elems != nil {
+		g, w := slices.Clone(got.Elems), slices.Clone(want.Elems)
+		for _, s := range [][]resptest.Value{g, w} {
+			slices.SortFunc(s, func(a, b resptest.Value) int { return strings.Compare(a.String(), b.String()) })
 		}
-		got.elems, want.elems = g, w
+		got.Elems, want.Elems = g, w
 	}
-	for i := range want.elems {
-		if !sameNow(got.elems[i], want.elems[i], timed, unordered) {
+	for i := range want.Elems {
+		if !sameNow(got.Elems[i], want.Elems[i], timed, unordered) {
 			return false
 		}
 	}
-	g, w := streamID.ReplaceAllString(got.text, "ID"), streamID.ReplaceAllString(want.text, "ID")
+	g, w := streamID.ReplaceAllString(got.Text, "ID"), streamID.ReplaceAllString(want.Text, "ID")
 	if g == w {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 const listOfErrors = "return {{err = 'X y'}, redis.pcall('incr','k'), {err = 'Y z'}}"
@@ -47,19 +48,19 @@ var scriptsWithErrors = []string{
 }
 
 func TestErrorsOfScriptsAreCountedAsByRedis(t *testing.T) {
-	real := dialRedis(t, redistest.Start7(t), 2)
+	real := resptest.Dial(t, redistest.Start7(t), 2)
 	_, addr := serveTest(t, nil)
-	here := dialRedis(t, addr, 2)
+	here := resptest.Dial(t, addr, 2)
 	// counts runs a script, and returns what INFO says of its errors.
-	counts := func(o *oracle, commands ...[]string) string {
-		o.do("SET", "k", "v")
-		o.do("CONFIG", "RESETSTAT")
+	counts := func(o *resptest.Conn, commands ...[]string) string {
+		o.Do("SET", "k", "v")
+		o.Do("CONFIG", "RESETSTAT")
 		for _, args := range commands {
-			o.do(args...)
+			o.Do(args...)
 		}
 		var lines []string
 		for _, section := range []string{"stats", "errorstats", "commandstats"} {
-			for line := range strings.Lines(o.do("INFO", section).text) {
+			for line := range strings.Lines(o.Do("INFO", section).Text) {
 				name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 				if _, failures, ok := strings.Cut(rest, ",rejected_calls="); ok {
 					lines = append(lines, name+": rejected "+failures)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -18,7 +19,7 @@ func TestUndeclaredKeysOfScripts(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(oneOwner(t, "n1"))
 	for _, addr := range []string{lone, r.addrs[0], r.addrs[1]} {
-		o := dialRedis(t, addr, 2)
+		o := resptest.Dial(t, addr, 2)
 		for round := 1; round <= 3; round++ {
 			for _, words := range [][]string{
 				{"INCR", "before"},
@@ -27,18 +28,18 @@ func TestUndeclaredKeysOfScripts(t *testing.T) {
 				{"EVAL", "for i = 1, 30 do redis.call('incr', 'many' .. i) end return redis.call('incr', 'many1')", "0"},
 				{"MULTI"}, {"INCR", "behind"}, {"EVAL", "return redis.call('incr', 'inside')", "0"}, {"EXEC"},
 			} {
-				o.send(words...)
+				o.Send(words...)
 			}
 			for _, want := range []string{
 				fmt.Sprint(":", round), fmt.Sprintf("*(:%d :%d $%d)", 2*round, round, round), fmt.Sprint(":", 2*round-1), fmt.Sprint(":", 2*round),
 				"+OK", "+QUEUED", "+QUEUED", fmt.Sprintf("*(:%d :%d)", 2*round, round),
 			} {
-				if got := o.next().String(); got != want {
+				if got := o.Next().String(); got != want {
 					t.Fatalf("round %d: %s, want %s", round, got, want)
 				}
 			}
 		}
-		o.do("FLUSHALL")
+		o.Do("FLUSHALL")
 	}
 }
 
@@ -48,14 +49,14 @@ func TestScriptWithoutKeysFollowsItsKey(t *testing.T) {
 	r := routedTest(t, 2)
 	r.place(0, r.all(1), nil)
 	r.place(1, r.all(0), nil)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.send("EVAL", "return redis.call('incr', ARGV[1])", "0", "k")
-	waitFor(t, "the script to be sent back", func() bool { return r.servers[1].stats.NotMine.Load() > 0 })
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Send("EVAL", "return redis.call('incr', ARGV[1])", "0", "k")
+	resptest.WaitFor(t, "the script to be sent back", func() bool { return r.servers[1].stats.NotMine.Load() > 0 })
 	r.placeAll(r.all(1))
-	if got := o.next().String(); got != ":1" {
+	if got := o.Next().String(); got != ":1" {
 		t.Error(got)
 	}
-	o.want("$1", "GET", "k")
+	o.Want("$1", "GET", "k")
 }
 
 // No text that a script returns, or a value has, is taken for an answer of a node: each
@@ -75,25 +76,25 @@ func TestScriptsCannotForgeAnswersOfNodes(t *testing.T) {
 	)
 	runs := 0
 	for _, addr := range r.addrs {
-		o := dialRedis(t, addr, 2)
+		o := resptest.Dial(t, addr, 2)
 		for _, word := range words {
 			runs++
 			for _, key := range keys {
-				o.do("HSET", "h{"+key+"}", "f", word)
-				o.send("EVAL", fails, "1", key, word)
-				o.send("EVAL", raises, "1", key, word)
-				o.send("EVAL", status, "1", key, word)
-				o.send("EVAL", value, "1", key)
-				o.send("EVAL", quiet, "0", word, key)
-				o.send("MULTI")
-				o.send("EVAL", fails, "1", key, word)
-				o.send("EXEC")
+				o.Do("HSET", "h{"+key+"}", "f", word)
+				o.Send("EVAL", fails, "1", key, word)
+				o.Send("EVAL", raises, "1", key, word)
+				o.Send("EVAL", status, "1", key, word)
+				o.Send("EVAL", value, "1", key)
+				o.Send("EVAL", quiet, "0", word, key)
+				o.Send("MULTI")
+				o.Send("EVAL", fails, "1", key, word)
+				o.Send("EXEC")
 				for i, want := range []string{"-" + word, "-" + word, "+" + word, "$" + word, "-" + word, "+OK", "+QUEUED", "*(-" + word + ")"} {
-					if got := o.next().String(); !strings.HasPrefix(got, strings.TrimSuffix(want, ")")) {
+					if got := o.Next().String(); !strings.HasPrefix(got, strings.TrimSuffix(want, ")")) {
 						t.Errorf("%q, reply %d: %s", word, i, got)
 					}
 				}
-				o.want(fmt.Sprint("$", 6*runs), "GET", key)
+				o.Want(fmt.Sprint("$", 6*runs), "GET", key)
 			}
 		}
 	}
@@ -102,55 +103,55 @@ func TestScriptsCannotForgeAnswersOfNodes(t *testing.T) {
 // A script runs where its keys are, whoever is asked, and is known to all nodes.
 func TestScriptsOverNodes(t *testing.T) {
 	r, keys := halves(t)
-	var nodes []*oracle
+	var nodes []*resptest.Conn
 	for _, addr := range r.addrs {
-		nodes = append(nodes, dialRedis(t, addr, 2))
+		nodes = append(nodes, resptest.Dial(t, addr, 2))
 	}
 	body := "return redis.call('incr', KEYS[1])"
-	sha := nodes[0].do("SCRIPT", "LOAD", body).text
+	sha := nodes[0].Do("SCRIPT", "LOAD", body).Text
 	for i, o := range nodes {
-		o.want("*(:1 :0)", "SCRIPT", "EXISTS", sha, strings.Repeat("f", 40))
+		o.Want("*(:1 :0)", "SCRIPT", "EXISTS", sha, strings.Repeat("f", 40))
 		for half, key := range keys {
-			o.want(fmt.Sprint(":", 1+2*i), "EVALSHA", sha, "1", key)
-			o.want(fmt.Sprint(":", 2+2*i), "EVAL", body, "1", key)
+			o.Want(fmt.Sprint(":", 1+2*i), "EVALSHA", sha, "1", key)
+			o.Want(fmt.Sprint(":", 2+2*i), "EVAL", body, "1", key)
 			// One that no key is declared of goes to where its keys are.
-			o.want(fmt.Sprint("$", 2+2*i), "EVAL", "return redis.call('get', ARGV[1])", "0", key)
+			o.Want(fmt.Sprint("$", 2+2*i), "EVAL", "return redis.call('get', ARGV[1])", "0", key)
 			_ = half
 		}
 		for _, keyed := range [][]string{{"2", keys[0], keys[1]}, {"1", keys[0]}, {"0"}} {
 			text := "redis.call('get', '" + keys[0] + "') return redis.call('incr', '" + keys[1] + "')"
-			got := o.do(append([]string{"EVAL", text}, keyed...)...).String()
+			got := o.Do(append([]string{"EVAL", text}, keyed...)...).String()
 			if got != "-"+msgCrossSlot && !strings.HasPrefix(got, "-"+msgNonLocal) {
 				t.Errorf("node %d, %v: %s", i, keyed, got)
 			}
 		}
-		o.want(fmt.Sprint("$", 2+2*i), "GET", keys[1])
-		if got := o.do("EVAL", "return redis.call('dbsize')", "0").String(); !strings.Contains(got, "covers the cluster") {
+		o.Want(fmt.Sprint("$", 2+2*i), "GET", keys[1])
+		if got := o.Do("EVAL", "return redis.call('dbsize')", "0").String(); !strings.Contains(got, "covers the cluster") {
 			t.Error(got)
 		}
 	}
-	nodes[1].want("+OK", "SCRIPT", "FLUSH")
+	nodes[1].Want("+OK", "SCRIPT", "FLUSH")
 	for _, o := range nodes {
-		o.want("-"+msgNoScript, "EVALSHA", sha, "1", keys[0])
+		o.Want("-"+msgNoScript, "EVALSHA", sha, "1", keys[0])
 	}
 	// What a node has learned by EVAL, others find with it: also in a transaction.
 	other := "return redis.call('incrby', KEYS[1], 10)"
-	nodes[0].do("EVAL", other, "1", "{"+keys[0]+"}x")
+	nodes[0].Do("EVAL", other, "1", "{"+keys[0]+"}x")
 	known := r.servers[0].scripts.find([]byte(other))
 	if known == nil {
 		t.Fatal("not known where it came in")
 	}
 	for _, key := range keys {
-		nodes[1].want(":10", "EVALSHA", known.SHA, "1", "{"+key+"}y")
-		nodes[1].do("MULTI")
-		nodes[1].do("EVALSHA", known.SHA, "1", "{"+key+"}y")
-		nodes[1].want("*(:20)", "EXEC")
+		nodes[1].Want(":10", "EVALSHA", known.SHA, "1", "{"+key+"}y")
+		nodes[1].Do("MULTI")
+		nodes[1].Do("EVALSHA", known.SHA, "1", "{"+key+"}y")
+		nodes[1].Want("*(:20)", "EXEC")
 	}
 }
 
 func TestScriptKillTakesBackWrites(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
 	until := func(holds func(run *scriptRun) bool) {
 		t.Helper()
 		for i := 0; ; i++ {
@@ -170,26 +171,26 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 	}
 	running := func() { t.Helper(); until(func(*scriptRun) bool { return true }) }
 	wrote := func() { t.Helper(); until(func(run *scriptRun) bool { return run.wrote.Load() }) }
-	other.want("-"+msgNotBusy, "SCRIPT", "KILL")
-	o.send("EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "k")
+	other.Want("-"+msgNotBusy, "SCRIPT", "KILL")
+	o.Send("EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "k")
 	running()
 	// Who needs no latch that it holds goes on.
-	other.want("_$", "GET", "k")
-	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "0")
+	other.Want("_$", "GET", "k")
+	other.Want("+OK", "CONFIG", "SET", "busy-reply-threshold", "0")
 	srv.scripts.look(srv.clock()+time.Hour, time.Duration(srv.settings.BusyAfter.Load()))
 	if n := srv.scripts.overdue.Load(); n > 0 {
 		t.Errorf("%d scripts are overdue that may run for ever", n)
 	}
-	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "3000")
-	other.want("*($busy-reply-threshold $3000)", "CONFIG", "GET", "busy-reply-*")
+	other.Want("+OK", "CONFIG", "SET", "busy-reply-threshold", "3000")
+	other.Want("*($busy-reply-threshold $3000)", "CONFIG", "GET", "busy-reply-*")
 	srv.scripts.look(srv.clock()+4*time.Second, time.Duration(srv.settings.BusyAfter.Load()))
-	other.want("-"+msgBusy, "SET", "k", "1")
-	other.want("+OK", "SCRIPT", "KILL")
-	if got := o.next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
+	other.Want("-"+msgBusy, "SET", "k", "1")
+	other.Want("+OK", "SCRIPT", "KILL")
+	if got := o.Next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
 		t.Error(got)
 	}
-	other.want("+OK", "SET", "k", "1")
-	other.want("+OK", "SET", "long", strings.Repeat("x", 5<<20))
+	other.Want("+OK", "SET", "k", "1")
+	other.Want("+OK", "SET", "long", strings.Repeat("x", 5<<20))
 	for _, script := range []string{
 		"redis.call('set', KEYS[1], '2') redis.call('get', KEYS[2])",
 		"redis.call('set', KEYS[1], string.rep('x', 100000))",
@@ -198,23 +199,23 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 		"for i = 0, 79 do redis.call('setrange', KEYS[3], i * 65536, 'y') end",
 		"redis.call('set', 'new', '2')", // undeclared: begun anew with its latch
 	} {
-		o.send("EVAL", script+" redis.call('publish', 'written', '') while true do end", "3", "new", "k", "long")
+		o.Send("EVAL", script+" redis.call('publish', 'written', '') while true do end", "3", "new", "k", "long")
 		wrote()
-		other.want("+OK", "SCRIPT", "KILL")
-		if got := o.next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
+		other.Want("+OK", "SCRIPT", "KILL")
+		if got := o.Next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
 			t.Error(script, got)
 		}
-		other.want(":0", "EXISTS", "new")
-		other.want("$xxx", "GETRANGE", "long", "0", "2")
+		other.Want(":0", "EXISTS", "new")
+		other.Want("$xxx", "GETRANGE", "long", "0", "2")
 	}
-	o.send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
+	o.Send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
 	wrote()
 	// The end of the server ends it, and then it has done nothing.
 	srv.scripts.end()
-	if got := o.next().String(); !strings.HasPrefix(got, "-UNKNOWN") {
+	if got := o.Next().String(); !strings.HasPrefix(got, "-UNKNOWN") {
 		t.Error(got)
 	}
-	other.want("$1", "GET", "k")
+	other.Want("$1", "GET", "k")
 }
 
 // What scripts are kept is bounded, and those that were loaded stay.
@@ -332,38 +333,38 @@ return #all / 2`)
 // again for a key that it has not declared, and nobody if it was not run in the end.
 func TestMessagesOfScripts(t *testing.T) {
 	r, keys := halves(t)
-	var listeners []*oracle
+	var listeners []*resptest.Conn
 	for _, addr := range r.addrs {
-		o := dialRedis(t, addr, 2)
-		o.want("*($subscribe $news :1)", "SUBSCRIBE", "news")
+		o := resptest.Dial(t, addr, 2)
+		o.Want("*($subscribe $news :1)", "SUBSCRIBE", "news")
 		listeners = append(listeners, o)
 	}
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	body := "local n = redis.call('publish', 'news', ARGV[1]) redis.call('incr', ARGV[2]) redis.call('incr', KEYS[1]) return n"
 	for i, key := range keys {
-		o.do("DEL", key, "{"+key+"}undeclared")
-		o.want(":1", "EVAL", body, "1", key, fmt.Sprint("message", i), "{"+key+"}undeclared")
-		o.do("SET", key, "text")
-		if got := o.do("EVAL", body, "1", key, "as well", "{"+key+"}undeclared").String(); !strings.HasPrefix(got, "-ERR value is not an integer") {
+		o.Do("DEL", key, "{"+key+"}undeclared")
+		o.Want(":1", "EVAL", body, "1", key, fmt.Sprint("message", i), "{"+key+"}undeclared")
+		o.Do("SET", key, "text")
+		if got := o.Do("EVAL", body, "1", key, "as well", "{"+key+"}undeclared").String(); !strings.HasPrefix(got, "-ERR value is not an integer") {
 			t.Error(got) // what a script did before it failed stays, as in Redis
 		}
-		o.want("$2", "GET", "{"+key+"}undeclared")
+		o.Want("$2", "GET", "{"+key+"}undeclared")
 	}
 	for _, l := range listeners {
 		for i := range keys {
 			for _, message := range []string{fmt.Sprint("message", i), "as well"} {
-				if got, want := l.next().String(), fmt.Sprintf("*($message $news $%s)", message); got != want {
+				if got, want := l.Next().String(), fmt.Sprintf("*($message $news $%s)", message); got != want {
 					t.Errorf("%s, want %s", got, want)
 				}
 			}
 		}
 	}
 	_, lone := serveTest(t, nil)
-	l, o := dialRedis(t, lone, 2), dialRedis(t, lone, 2)
-	l.want("*($subscribe $news :1)", "SUBSCRIBE", "news")
+	l, o := resptest.Dial(t, lone, 2), resptest.Dial(t, lone, 2)
+	l.Want("*($subscribe $news :1)", "SUBSCRIBE", "news")
 	for _, message := range []string{"one", "two"} {
-		o.want(":1", "EVAL", body, "1", "declared", message, "undeclared"+message)
-		if got := l.next().String(); got != "*($message $news $"+message+")" {
+		o.Want(":1", "EVAL", body, "1", "declared", message, "undeclared"+message)
+		if got := l.Next().String(); got != "*($message $news $"+message+")" {
 			t.Errorf("%s, want %s", got, message)
 		}
 	}

@@ -8,26 +8,26 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store"
+	"go.uber.org/goleak"
 )
 
 func TestTooManyClients(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxClients = 2 })
-	a, b := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	c := dialRaw(t, addr)
-	if got := c.next().String(); got != "-ERR max number of clients reached" {
+	a, b := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	c := resptest.DialRaw(t, addr)
+	if got := c.Next().String(); got != "-ERR max number of clients reached" {
 		t.Errorf("got %s", got)
 	}
-	c.ended()
+	c.Ended()
 	if n := srv.stats.Refused.Load(); n != 1 {
 		t.Errorf("%d refused", n)
 	}
-	a.want("+OK", "CONFIG", "SET", "maxclients", "3")
-	dialRedis(t, addr, 2).want("+PONG", "PING")
-	b.want("+OK", "QUIT")
+	a.Want("+OK", "CONFIG", "SET", "maxclients", "3")
+	resptest.Dial(t, addr, 2).Want("+PONG", "PING")
+	b.Want("+OK", "QUIT")
 }
 
 func TestProtectedMode(t *testing.T) {
@@ -62,14 +62,14 @@ func TestProtectedMode(t *testing.T) {
 
 func TestIdleClientsAreClosed(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.IdleTimeout = 200 * time.Millisecond })
-	idle, watch := dialRaw(t, addr), dialRaw(t, addr)
-	watch.want("+OK", "MONITOR")
-	idle.want("+PONG", "PING")
-	idle.ended()
-	o := dialRaw(t, addr)
-	o.want("+OK", "SET", "a", "1")
+	idle, watch := resptest.DialRaw(t, addr), resptest.DialRaw(t, addr)
+	watch.Want("+OK", "MONITOR")
+	idle.Want("+PONG", "PING")
+	idle.Ended()
+	o := resptest.DialRaw(t, addr)
+	o.Want("+OK", "SET", "a", "1")
 	for {
-		if strings.Contains(watch.next().text, `"SET" "a" "1"`) { // it is still there
+		if strings.Contains(watch.Next().Text, `"SET" "a" "1"`) { // it is still there
 			break
 		}
 	}
@@ -95,16 +95,16 @@ func TestClose(t *testing.T) {
 	go func() { served <- srv.Serve(l) }()
 
 	addr := l.Addr().String()
-	idle, paused, asleep, watch, half := dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr)
-	idle.want("+OK", "SET", "a", "1")
-	watch.want("+OK", "MONITOR")
-	half.c.Write([]byte("*2\r\n$3\r\nGET\r\n$1"))
-	idle.want("+OK", "CLIENT", "PAUSE", "100000", "WRITE")
-	paused.send("SET", "a", "2")
-	asleep.send("DEBUG", "SLEEP", "1000")
-	waitFor(t, "both wait", func() bool { return srv.stats.Waiting.Load() == 2 })
+	idle, paused, asleep, watch, half := resptest.DialRaw(t, addr), resptest.DialRaw(t, addr), resptest.DialRaw(t, addr), resptest.DialRaw(t, addr), resptest.DialRaw(t, addr)
+	idle.Want("+OK", "SET", "a", "1")
+	watch.Want("+OK", "MONITOR")
+	half.C.Write([]byte("*2\r\n$3\r\nGET\r\n$1"))
+	idle.Want("+OK", "CLIENT", "PAUSE", "100000", "WRITE")
+	paused.Send("SET", "a", "2")
+	asleep.Send("DEBUG", "SLEEP", "1000")
+	resptest.WaitFor(t, "both wait", func() bool { return srv.stats.Waiting.Load() == 2 })
 
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), resptest.Patience)
 	defer cancel()
 	if err := srv.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
@@ -112,13 +112,13 @@ func TestClose(t *testing.T) {
 	if err := <-served; !errors.Is(err, ErrServerClosed) {
 		t.Errorf("Serve: %v", err)
 	}
-	for _, o := range []*oracle{paused, asleep} {
-		if got := o.next().String(); got != "+OK" {
+	for _, o := range []*resptest.Conn{paused, asleep} {
+		if got := o.Next().String(); got != "+OK" {
 			t.Errorf("got %s", got)
 		}
 	}
-	for _, o := range []*oracle{idle, paused, asleep, half} {
-		o.ended()
+	for _, o := range []*resptest.Conn{idle, paused, asleep, half} {
+		o.Ended()
 	}
 	if err := srv.Close(ctx); !errors.Is(err, ErrServerClosed) {
 		t.Errorf("second Close: %v", err)
@@ -150,15 +150,15 @@ func TestCloseCutsOff(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
-	o := dialRaw(t, l.Addr().String())
+	o := resptest.DialRaw(t, l.Addr().String())
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
 		for range 100 {
-			writeCommand(o.c, "ECHO", strings.Repeat("x", 1<<20))
+			resptest.Write(o.C, "ECHO", strings.Repeat("x", 1<<20))
 		}
 	}()
-	waitFor(t, "a reply is stuck", func() bool {
+	resptest.WaitFor(t, "a reply is stuck", func() bool {
 		for _, c := range srv.snapshot() {
 			if at := c.blockedAt.Load(); at > 0 && srv.clock()-time.Duration(at) > 20*time.Millisecond {
 				return true
@@ -172,7 +172,7 @@ func TestCloseCutsOff(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	<-served
-	o.c.Close()
+	o.C.Close()
 	<-sent
 	if n := srv.budget.inUse(); n != 0 {
 		t.Errorf("%d bytes are still charged", n)

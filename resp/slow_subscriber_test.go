@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // TestStoppedSubscriberDoesNotDelayWrites has a client write while a subscriber to all key events
@@ -37,7 +38,7 @@ func TestStoppedSubscriberDoesNotDelayWrites(t *testing.T) {
 		}()
 		const batches, batch = 100, 200
 		longest := time.Duration(0)
-		in := bufio.NewReader(writer)
+		in := resptest.NewReader(writer)
 		for i := range batches {
 			var b strings.Builder
 			for j := range batch {
@@ -50,7 +51,7 @@ func TestStoppedSubscriberDoesNotDelayWrites(t *testing.T) {
 			began := time.Now()
 			go io.WriteString(writer, b.String())
 			for range batch {
-				if v, err := readValue(in); err != nil || v.String() != "+OK" {
+				if v, err := in.Read(); err != nil || v.String() != "+OK" {
 					t.Fatalf("%s, %v", v, err)
 				}
 			}

@@ -5,32 +5,33 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A reply's bytes decide nothing between nodes, whatever a script makes of them.
 func TestScriptReplyIsNotTakenForTheNodesWord(t *testing.T) {
 	r, keys := halves(t)
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	for i, text := range []string{"NOTMINE", "TRYAGAIN x", "CLUSTERDOWN x", "MOVED 1 127.0.0.1:1", "UNKNOWN x", "ERR ranges have changed hands"} {
 		for j, key := range keys {
 			name := fmt.Sprintf("{%s}%d", key, i)
-			o.want("-"+text, "EVAL", "redis.call('incr',KEYS[1]) return {err=ARGV[1]}", "1", name, text)
-			o.want("$1", "GET", name)
+			o.Want("-"+text, "EVAL", "redis.call('incr',KEYS[1]) return {err=ARGV[1]}", "1", name, text)
+			o.Want("$1", "GET", name)
 			// Within a transaction, and a pipeline whose replies leave together.
-			o.want("+OK", "MULTI")
-			o.want("+QUEUED", "EVAL", "redis.call('incr',KEYS[1]) return {err=ARGV[1]}", "1", name, text)
-			if got := o.do("EXEC").String(); !strings.Contains(got, text) {
+			o.Want("+OK", "MULTI")
+			o.Want("+QUEUED", "EVAL", "redis.call('incr',KEYS[1]) return {err=ARGV[1]}", "1", name, text)
+			if got := o.Do("EXEC").String(); !strings.Contains(got, text) {
 				t.Errorf("EXEC on node %d: %s", j, got)
 			}
-			o.want("$2", "GET", name)
+			o.Want("$2", "GET", name)
 		}
 	}
 	for i, word := range []string{"WAITS 1 0 x", "WAITS", "LEFT", "GONE x"} {
 		for _, key := range keys {
 			name := fmt.Sprintf("{%s}ok%d", key, i)
-			o.want("+"+word, "EVAL", "redis.call('incr',KEYS[1]) return {ok=ARGV[1]}", "1", name, word)
-			o.want("$1", "GET", name)
+			o.Want("+"+word, "EVAL", "redis.call('incr',KEYS[1]) return {ok=ARGV[1]}", "1", name, word)
+			o.Want("$1", "GET", name)
 		}
 	}
 }
@@ -66,7 +67,7 @@ func TestStatusesBelongToTheirReplies(t *testing.T) {
 		r.servers[0].RunForwarded(batches, nil)
 	}()
 	<-done
-	waitFor(t, "all are answered", func() bool { return len(r.servers[0].forwards.running()) == 0 })
+	resptest.WaitFor(t, "all are answered", func() bool { return len(r.servers[0].forwards.running()) == 0 })
 	if want := "[[0] [0 1 1] [0]]"; fmt.Sprint(got) != want {
 		t.Errorf("statuses %v, want %s", got, want)
 	}

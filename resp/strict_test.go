@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -51,24 +52,24 @@ func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
 func TestStrictSlotsOnALoneNode(t *testing.T) {
 	for _, slots := range []bool{false, true} {
 		srv, addr := serveTest(t, nil)
-		o := dialRedis(t, addr, 2)
+		o := resptest.Dial(t, addr, 2)
 		if slots {
-			o.want("+OK", "RING", "ROUTE", "redirect") // where nothing is split
+			o.Want("+OK", "RING", "ROUTE", "redirect") // where nothing is split
 		}
 		apartSoFar := int64(0)
 		for _, strict := range []bool{false, true} {
-			o.want("+OK", "CONFIG", "SET", "strict-slots", map[bool]string{false: "no", true: "yes"}[strict])
+			o.Want("+OK", "CONFIG", "SET", "strict-slots", map[bool]string{false: "no", true: "yes"}[strict])
 			for _, words := range severalKeys("a", "b") {
-				o.do("MSET", "{t}a", "1", "{t}b", "2")
-				o.do("SET", "a", "old")
-				o.do("SET", "b", "old")
+				o.Do("MSET", "{t}a", "1", "{t}b", "2")
+				o.Do("SET", "a", "old")
+				o.Do("SET", "b", "old")
 				cmd, _ := srv.table.Lookup([][]byte{[]byte(words[0]), nil, nil, nil, nil})
 				before := srv.stats.CrossSlot.Load()
-				reply := o.do(words...).String()
+				reply := o.Do(words...).String()
 				loose := slots || cmd.Merge == command.MergeNone
 				if refused := reply == "-"+msgCrossSlot; refused != (strict && loose) {
 					t.Errorf("%v, strict %v, redirect %v: %s", words, strict, slots, reply)
-				} else if refused && (srv.stats.CrossSlot.Load() != before+1 || o.do("GET", "b").String() != "$old") {
+				} else if refused && (srv.stats.CrossSlot.Load() != before+1 || o.Do("GET", "b").String() != "$old") {
 					t.Errorf("%v was refused and did something, or was not counted", words)
 				}
 				if loose && !strict {
@@ -79,18 +80,18 @@ func TestStrictSlotsOnALoneNode(t *testing.T) {
 				}
 			}
 			for _, words := range severalKeys("{t}a", "{t}b") {
-				if reply := o.do(words...).String(); reply == "-"+msgCrossSlot {
+				if reply := o.Do(words...).String(); reply == "-"+msgCrossSlot {
 					t.Errorf("%v is refused in spite of its tag", words)
 				}
 			}
 		}
-		info := o.do("RING", "INFO").text
+		info := o.Do("RING", "INFO").Text
 		for _, want := range []string{fmt.Sprint("requests_keys_apart:", apartSoFar), "strict_slots:1"} {
 			if !strings.Contains(info, want) {
 				t.Errorf("RING INFO does not say %s: %s", want, info)
 			}
 		}
-		if got := o.do("CONFIG", "SET", "strict-slots", "perhaps").String(); !strings.Contains(got, "'yes' or 'no'") {
+		if got := o.Do("CONFIG", "SET", "strict-slots", "perhaps").String(); !strings.Contains(got, "'yes' or 'no'") {
 			t.Error(got)
 		}
 	}
@@ -104,24 +105,24 @@ func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
 	r := routedTest(t, 3)
 	lone, addr := serveTest(t, nil)
 	lone.settings.StrictSlots.Store(true)
-	strict := dialRedis(t, addr, 2)
+	strict := resptest.Dial(t, addr, 2)
 	refused := make(map[string]bool)
 	let := make(map[string]bool)
 	for range 30 {
 		r.placeAll(r.spread(rnd))
-		o := dialRedis(t, r.addrs[rnd.IntN(3)], 2)
+		o := resptest.Dial(t, r.addrs[rnd.IntN(3)], 2)
 		a, b := fmt.Sprint("a", rnd.IntN(100)), fmt.Sprint("b", rnd.IntN(100))
 		if rnd.IntN(3) == 0 {
 			a, b = "{t}"+a, "{t}"+b
 		}
 		for _, words := range severalKeys(a, b) {
 			crossSlot := "-" + msgCrossSlot
-			if strict.do(words...).String() != crossSlot {
+			if strict.Do(words...).String() != crossSlot {
 				let[words[0]] = true
-				if o.do(words...).String() == crossSlot {
+				if o.Do(words...).String() == crossSlot {
 					t.Errorf("%v is let through, and refused by a larger cluster", words)
 				}
-			} else if o.do(words...).String() == crossSlot {
+			} else if o.Do(words...).String() == crossSlot {
 				refused[words[0]] = true
 			}
 		}
@@ -147,14 +148,14 @@ func TestStrictSlotsWhereOneNodeServesBothKeys(t *testing.T) {
 		other = fmt.Sprint("o", i)
 	}
 	for i, srv := range r.servers {
-		o := dialRedis(t, r.addrs[i], 2)
+		o := resptest.Dial(t, r.addrs[i], 2)
 		// Behind another request, it is judged on its way into the window.
 		for _, strict := range []bool{false, true} {
 			srv.settings.StrictSlots.Store(strict)
-			o.send("GET", keys[0])
-			o.send("MSETNX", keys[0], "1", other, "1")
-			o.next()
-			if got := o.next().String(); (got == "-"+msgCrossSlot) != strict {
+			o.Send("GET", keys[0])
+			o.Send("MSETNX", keys[0], "1", other, "1")
+			o.Next()
+			if got := o.Next().String(); (got == "-"+msgCrossSlot) != strict {
 				t.Errorf("node %d, strict %v: %s", i, strict, got)
 			}
 		}

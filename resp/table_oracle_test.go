@@ -1,13 +1,12 @@
 package resp
 
 import (
-	"bufio"
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -33,21 +32,21 @@ func TestTableAgainstRedis(t *testing.T) {
 	addr := redistest.Start7(t)
 	srv := &Server{table: newCommandTable()}
 	for proto := 2; proto <= 3; proto++ {
-		o := dialRedis(t, addr, proto)
+		o := resptest.Dial(t, addr, proto)
 		for _, c := range srv.table.All {
 			if isOnPurpose(c.Full) {
 				continue
 			}
 			for _, what := range []string{"INFO", "DOCS"} {
 				args := []string{"COMMAND", what, c.Full}
-				want := o.do(args...)
+				want := o.Do(args...)
 				got := callOnce(t, srv, proto, args...)
 				if what == "INFO" {
-					want, got = want.elems[0], got.elems[0]
+					want, got = want.Elems[0], got.Elems[0]
 					comparableInfo(srv.table, &want)
 					comparableInfo(srv.table, &got)
 				} else {
-					want, got = want.elems[1], got.elems[1]
+					want, got = want.Elems[1], got.Elems[1]
 					comparableDocs(srv.table, &want)
 					comparableDocs(srv.table, &got)
 				}
@@ -64,7 +63,7 @@ func TestCommandAgainstRedis(t *testing.T) {
 	addr := redistest.Start7(t)
 	srv := &Server{table: newCommandTable()}
 	for proto := 2; proto <= 3; proto++ {
-		o := dialRedis(t, addr, proto)
+		o := resptest.Dial(t, addr, proto)
 		for _, line := range []string{
 			"COMMAND INFO no-such get|x get|x|y | Get",
 			"COMMAND DOCS no-such",
@@ -125,10 +124,10 @@ func TestCommandAgainstRedis(t *testing.T) {
 			"config a\r\nb\x00c",
 		} {
 			args := strings.Split(line, " ")
-			want, got := o.do(args...), callOnce(t, srv, proto, args...)
+			want, got := o.Do(args...), callOnce(t, srv, proto, args...)
 			if strings.HasPrefix(line, "COMMAND LIST") {
-				byText(want.elems)
-				byText(got.elems)
+				byText(want.Elems)
+				byText(got.Elems)
 			}
 			if want.String() != got.String() {
 				t.Errorf("%q, RESP%d:\n got %v\nwant %v", line, proto, got, want)
@@ -138,7 +137,7 @@ func TestCommandAgainstRedis(t *testing.T) {
 }
 
 // callOnce runs one command as a connection would, through the table.
-func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
+func callOnce(t *testing.T, srv *Server, proto int, args ...string) resptest.Value {
 	t.Helper()
 	if srv.admin == nil {
 		srv.admin = &admin.Server{Table: srv.table}
@@ -155,12 +154,11 @@ func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 		x.Row = c
 		c.Run(&x.Call)
 	}
-	r := bufio.NewReader(bytes.NewReader(x.Buf))
-	v, err := readValue(r)
+	v, rest, err := resptest.Parse(x.Buf)
 	if err != nil {
 		t.Fatalf("reply to %q: %v: %.200q", args, err, x.Buf)
 	}
-	if _, err := r.ReadByte(); err == nil {
+	if len(rest) > 0 {
 		t.Fatalf("reply to %q has something after its end: %.200q", args, x.Buf)
 	}
 	return v
@@ -168,52 +166,52 @@ func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 
 // comparableInfo takes from an entry of COMMAND INFO what need not be alike: the
 // prose, the order of subcommands and those that only Redis has.
-func comparableInfo(ours *command.Table, v *respValue) {
-	for _, spec := range v.elems[8].elems {
-		blank(spec.field("notes"))
+func comparableInfo(ours *command.Table, v *resptest.Value) {
+	for _, spec := range v.Elems[8].Elems {
+		blank(spec.Field("notes"))
 	}
-	v.elems[9].elems = ownSubs(ours, v.elems[9].elems, 1, func(sub respValue) string { return sub.elems[0].text })
-	for i := range v.elems[9].elems {
-		comparableInfo(ours, &v.elems[9].elems[i])
+	v.Elems[9].Elems = ownSubs(ours, v.Elems[9].Elems, 1, func(sub resptest.Value) string { return sub.Elems[0].Text })
+	for i := range v.Elems[9].Elems {
+		comparableInfo(ours, &v.Elems[9].Elems[i])
 	}
 }
 
 // comparableDocs does the same for COMMAND DOCS.
-func comparableDocs(ours *command.Table, v *respValue) {
-	blank(v.field("summary"))
-	blank(v.field("complexity"))
-	blank(v.field("replaced_by"))
-	if history := v.field("history"); history != nil {
-		for i := range history.elems {
-			blank(&history.elems[i].elems[1])
+func comparableDocs(ours *command.Table, v *resptest.Value) {
+	blank(v.Field("summary"))
+	blank(v.Field("complexity"))
+	blank(v.Field("replaced_by"))
+	if history := v.Field("history"); history != nil {
+		for i := range history.Elems {
+			blank(&history.Elems[i].Elems[1])
 		}
 	}
-	if subs := v.field("subcommands"); subs != nil {
-		subs.elems = ownSubs(ours, subs.elems, 2, func(name respValue) string { return name.text })
-		for i := 1; i < len(subs.elems); i += 2 {
-			comparableDocs(ours, &subs.elems[i])
+	if subs := v.Field("subcommands"); subs != nil {
+		subs.Elems = ownSubs(ours, subs.Elems, 2, func(name resptest.Value) string { return name.Text })
+		for i := 1; i < len(subs.Elems); i += 2 {
+			comparableDocs(ours, &subs.Elems[i])
 		}
 	}
 }
 
 // ownSubs keeps the subcommands, size elements each, that both have, by name.
-func ownSubs(ours *command.Table, elems []respValue, size int, name func(respValue) string) []respValue {
-	var pairs [][]respValue
+func ownSubs(ours *command.Table, elems []resptest.Value, size int, name func(resptest.Value) string) []resptest.Value {
+	var pairs [][]resptest.Value
 	for pair := range slices.Chunk(elems, size) {
 		if full := name(pair[0]); ours.Named([]byte(full)) != nil && !isOnPurpose(full) {
 			pairs = append(pairs, pair)
 		}
 	}
-	slices.SortFunc(pairs, func(a, b []respValue) int { return strings.Compare(name(a[0]), name(b[0])) })
+	slices.SortFunc(pairs, func(a, b []resptest.Value) int { return strings.Compare(name(a[0]), name(b[0])) })
 	return slices.Concat(pairs...)
 }
 
-func byText(elems []respValue) {
-	slices.SortFunc(elems, func(a, b respValue) int { return strings.Compare(a.text, b.text) })
+func byText(elems []resptest.Value) {
+	slices.SortFunc(elems, func(a, b resptest.Value) int { return strings.Compare(a.Text, b.Text) })
 }
 
-func blank(v *respValue) {
+func blank(v *resptest.Value) {
 	if v != nil {
-		v.text = "…"
+		v.Text = "…"
 	}
 }

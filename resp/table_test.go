@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -137,8 +138,8 @@ func TestHelpNamesEverySubcommand(t *testing.T) {
 		reply := callOnce(t, srv, 3, c.Parent.Name, "help")
 		for _, sub := range c.Parent.Subs {
 			name := strings.ToUpper(sub.Name)
-			if sub.Refusal == "" && !slices.ContainsFunc(reply.elems, func(line respValue) bool {
-				return line.text == name || strings.HasPrefix(line.text, name+" ")
+			if sub.Refusal == "" && !slices.ContainsFunc(reply.Elems, func(line resptest.Value) bool {
+				return line.Text == name || strings.HasPrefix(line.Text, name+" ")
 			}) {
 				t.Errorf("%s HELP does not name %s", c.Parent.Name, name)
 			}
@@ -166,11 +167,11 @@ func TestCommandOfEverything(t *testing.T) {
 				test.kind = '*'
 			}
 			v := callOnce(t, srv, proto, strings.Split(test.line, " ")...)
-			if v.kind != test.kind || len(v.elems) != test.elems {
-				t.Errorf("%s, RESP%d: %c of %d elements; want %c of %d", test.line, proto, v.kind, len(v.elems), test.kind, test.elems)
+			if v.Kind != test.kind || len(v.Elems) != test.elems {
+				t.Errorf("%s, RESP%d: %c of %d elements; want %c of %d", test.line, proto, v.Kind, len(v.Elems), test.kind, test.elems)
 			}
 		}
-		if v := callOnce(t, srv, proto, "command", "count"); v.text != strconv.Itoa(top) {
+		if v := callOnce(t, srv, proto, "command", "count"); v.Text != strconv.Itoa(top) {
 			t.Errorf("COMMAND COUNT: %v; want %d", v, top)
 		}
 	}

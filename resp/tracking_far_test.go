@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -17,22 +18,22 @@ import (
 func TestTrackingOfAnotherNodesKeys(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
-	near, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
-	for round, o := range []*oracle{near, far, near, far} {
+	near, far := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
+	for round, o := range []*resptest.Conn{near, far, near, far} {
 		for _, key := range keys {
 			c.ask("GET", key)
 			c.silent("nothing has changed")
-			o.do("SET", key, fmt.Sprint(round))
+			o.Do("SET", key, fmt.Sprint(round))
 			if got := c.told(); got != invalid(key) {
 				t.Errorf("%s: %s", key, got)
 			}
-			o.do("SET", key, fmt.Sprint(round, "again"))
+			o.Do("SET", key, fmt.Sprint(round, "again"))
 			c.silent("it has no entry any more")
 		}
 	}
 	c.ask("MGET", keys[0], keys[1])
 	c.silent("both")
-	far.do("MSET", keys[0], "1", keys[1], "1")
+	far.Do("MSET", keys[0], "1", keys[1], "1")
 	got := []string{c.told(), c.told()}
 	if slices.Sort(got); !slices.Equal(got, []string{invalid(min(keys[0], keys[1])), invalid(max(keys[0], keys[1]))}) {
 		t.Errorf("both: %s", got)
@@ -42,24 +43,24 @@ func TestTrackingOfAnotherNodesKeys(t *testing.T) {
 		c.ask("GET", key)
 		c.ask("EXEC")
 		c.silent("a transaction")
-		near.do("SET", key, "2")
+		near.Do("SET", key, "2")
 		if got := c.told(); got != invalid(key) {
 			t.Errorf("after a transaction: %s", got)
 		}
 		c.ask("EVAL", "return redis.call('GET', KEYS[1])", "1", key)
 		c.silent("a script")
-		near.do("SET", key, "3")
+		near.Do("SET", key, "3")
 		if got := c.told(); got != invalid(key) {
 			t.Errorf("after a script: %s", got)
 		}
 	}
-	far.do("SET", keys[1], "x", "PX", "30")
+	far.Do("SET", keys[1], "x", "PX", "30")
 	c.ask("GET", keys[1])
 	if got := c.told(); got != invalid(keys[1]) {
 		t.Errorf("expiry: %s", got)
 	}
 	c.ask("GET", keys[1])
-	near.do("FLUSHALL")
+	near.Do("FLUSHALL")
 	if got := c.told(); got != allInvalid {
 		t.Errorf("FLUSHALL: %s", got)
 	}
@@ -80,19 +81,19 @@ func TestTrackingOfAnotherNodesKeys(t *testing.T) {
 func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	key, other := keys[1], "{"+keys[1]+"}2"
-	near, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	near, far := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
 
 	in := newCacher(t, r.addrs[0], "OPTIN")
 	here := []string{"CLIENT", "CACHING", "YES"}
 	// The command that is meant is run here while one behind it is on its way.
-	in.c.SetDeadline(time.Now().Add(patience))
-	if _, err := in.c.Write(encodeCommands([][]string{here, {"GET", keys[0]}, {"GET", key}})); err != nil {
+	in.C.SetDeadline(time.Now().Add(resptest.Patience))
+	if _, err := in.C.Write(resptest.EncodeCommands([][]string{here, {"GET", keys[0]}, {"GET", key}})); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		in.next()
+		in.Next()
 	}
-	far.do("MSET", keys[0], "1", key, "1")
+	far.Do("MSET", keys[0], "1", key, "1")
 	if got := in.told(); got != invalid(keys[0]) {
 		t.Errorf("OPTIN, here: %s", got)
 	}
@@ -102,16 +103,16 @@ func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 		if caching {
 			pipeline = slices.Insert(pipeline, 0, []string{"CLIENT", "CACHING", "YES"})
 		}
-		in.c.SetDeadline(time.Now().Add(patience))
-		if _, err := in.c.Write(encodeCommands(pipeline)); err != nil {
+		in.C.SetDeadline(time.Now().Add(resptest.Patience))
+		if _, err := in.C.Write(resptest.EncodeCommands(pipeline)); err != nil {
 			t.Fatal(err)
 		}
 		for range pipeline {
-			if v, err := readValue(in.r); err != nil || v.kind == '>' {
+			if v, err := in.Read(); err != nil || v.Kind == '>' {
 				t.Fatal(v, err)
 			}
 		}
-		far.do("MSET", key, "1", other, "1")
+		far.Do("MSET", key, "1", other, "1")
 		if caching {
 			if got := in.told(); got != invalid(key) {
 				t.Errorf("OPTIN: %s", got)
@@ -123,7 +124,7 @@ func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 	out.ask("GET", key)
 	out.ask("CLIENT", "CACHING", "NO")
 	out.ask("GET", other)
-	far.do("MSET", key, "1", other, "1")
+	far.Do("MSET", key, "1", other, "1")
 	if got := out.told(); got != invalid(key) {
 		t.Errorf("OPTOUT: %s", got)
 	}
@@ -143,29 +144,29 @@ func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 	}
 	cast.ask("SET", key, "x")
 	cast.silent("BCAST NOLOOP")
-	near.do("SET", key, "x")
+	near.Do("SET", key, "x")
 	if got := cast.told(); got != invalid(key) {
 		t.Errorf("BCAST: %s", got)
 	}
 	noLoop.ask("GET", key)
-	near.do("SET", key, "y")
+	near.Do("SET", key, "y")
 	if got := noLoop.told(); got != invalid(key) {
 		t.Errorf("NOLOOP, by another: %s", got)
 	}
 
-	target := dialRedis(t, r.addrs[0], 2)
-	target.want("*($subscribe $__redis__:invalidate :1)", "SUBSCRIBE", "__redis__:invalidate")
+	target := resptest.Dial(t, r.addrs[0], 2)
+	target.Want("*($subscribe $__redis__:invalidate :1)", "SUBSCRIBE", "__redis__:invalidate")
 	id := ""
 	for _, srv := range r.servers[0].snapshot() {
 		if srv.subs.Any() {
 			id = fmt.Sprint(srv.session.id)
 		}
 	}
-	from := dialRedis(t, r.addrs[0], 2)
-	from.want("+OK", "CLIENT", "TRACKING", "ON", "REDIRECT", id)
-	from.do("GET", key)
-	far.do("SET", key, "z")
-	if got := target.next().String(); got != "*($message $__redis__:invalidate *($"+key+"))" {
+	from := resptest.Dial(t, r.addrs[0], 2)
+	from.Want("+OK", "CLIENT", "TRACKING", "ON", "REDIRECT", id)
+	from.Do("GET", key)
+	far.Do("SET", key, "z")
+	if got := target.Next().String(); got != "*($message $__redis__:invalidate *($"+key+"))" {
 		t.Errorf("REDIRECT: %s", got)
 	}
 }
@@ -173,15 +174,15 @@ func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 // Who is told of all changes hears of those at other nodes, unless it asks these itself.
 func TestBroadcastCoversTheCluster(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
-	o := dialRedis(t, r.addrs[1], 2)
+	o := resptest.Dial(t, r.addrs[1], 2)
 	all := newCacher(t, r.addrs[0], "BCAST")
-	here := dialRedis(t, r.addrs[0], 3)
-	here.want("+OK", "RING", "ROUTE", "redirect")
-	here.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
+	here := resptest.Dial(t, r.addrs[0], 3)
+	here.Want("+OK", "RING", "ROUTE", "redirect")
+	here.Want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
 	prefix := newCacher(t, r.addrs[0], "BCAST", "PREFIX", keys[1])
 	for range 3 {
 		for _, key := range keys {
-			o.do("SET", key, "1")
+			o.Do("SET", key, "1")
 			if got := all.told(); got != invalid(key) {
 				t.Error(got)
 			}
@@ -189,16 +190,16 @@ func TestBroadcastCoversTheCluster(t *testing.T) {
 		if got := prefix.told(); got != invalid(keys[1]) {
 			t.Errorf("with a prefix: %s", got)
 		}
-		if got := here.next().String(); got != invalid(keys[0]) {
+		if got := here.Next().String(); got != invalid(keys[0]) {
 			t.Errorf("of one node: %s", got)
 		}
 	}
 	all.silent("each once")
 	prefix.silent("each once")
-	here.want("+PONG", "PING")
-	here.want("+OK", "RING", "ROUTE", "forward")
-	o.do("SET", keys[1], "1")
-	if got := here.next().String(); got != invalid(keys[1]) {
+	here.Want("+PONG", "PING")
+	here.Want("+OK", "RING", "ROUTE", "forward")
+	o.Do("SET", keys[1], "1")
+	if got := here.Next().String(); got != invalid(keys[1]) {
 		t.Errorf("forward again: %s", got)
 	}
 }
@@ -208,14 +209,14 @@ func TestBroadcastCoversTheCluster(t *testing.T) {
 func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
-	o := dialRedis(t, r.addrs[1], 2)
+	o := resptest.Dial(t, r.addrs[1], 2)
 	ts, owner := &r.servers[0].tracking, &r.servers[1].tracking
 	for _, write := range [][]string{{"SET", keys[1], "1"}, {"DEL", keys[1]}, {"MSET", keys[1], "2"}, {"FLUSHALL"}} {
 		c.ask("GET", keys[1])
 		c.pushes = nil
 		// What the remote tracker hears next is held back.
 		var answer func(Replies, error)
-		waitFor(t, "the keeper to ask", func() bool {
+		resptest.WaitFor(t, "the keeper to ask", func() bool {
 			owner.mu.Lock()
 			defer owner.mu.Unlock()
 			k := owner.remote["n0"]
@@ -225,9 +226,9 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 		acknowledged := make(chan struct{})
 		go func() {
 			defer close(acknowledged)
-			o.do(write...)
+			o.Do(write...)
 		}()
-		waitFor(t, "the change", func() bool {
+		resptest.WaitFor(t, "the change", func() bool {
 			owner.mu.Lock()
 			defer owner.mu.Unlock()
 			return len(owner.remote["n0"].items) > 0
@@ -259,7 +260,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 	began := owner.srv.clock()
 	k.heardAt = began
 	owner.mu.Unlock()
-	o.do("SET", keys[1], "2")
+	o.Do("SET", keys[1], "2")
 	if took := owner.srv.clock() - began; took < trackerLease {
 		// It began anew, which tells that it keeps nothing.
 		ts.mu.Lock()
@@ -300,10 +301,10 @@ func TestNothingIsKeptOfANodeThatIsNotHeard(t *testing.T) {
 	owner.mu.Lock()
 	owner.ended = false
 	owner.mu.Unlock()
-	waitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hasFeed("n1") })
+	resptest.WaitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hasFeed("n1") })
 	c.ask("GET", keys[1])
 	c.silent("it is heard again")
-	dialRedis(t, r.addrs[0], 2).do("SET", keys[1], "1")
+	resptest.Dial(t, r.addrs[0], 2).Do("SET", keys[1], "1")
 	if got := c.told(); got != invalid(keys[1]) {
 		t.Error(got)
 	}
@@ -339,7 +340,7 @@ func TestRemoteTrackersAreBounded(t *testing.T) {
 	for i := range 50 {
 		c.ask("GET", fmt.Sprintf("{%s}%d", keys[1], i))
 	}
-	waitFor(t, "what does not fit to be forgotten", func() bool { _, keys, _, _ := r.servers[0].tracking.counts(); return keys <= 10 })
+	resptest.WaitFor(t, "what does not fit to be forgotten", func() bool { _, keys, _, _ := r.servers[0].tracking.counts(); return keys <= 10 })
 	if _, keys, items, _ := r.servers[1].tracking.counts(); keys != 10 || items != 10 {
 		t.Errorf("%d keys, %d entries", keys, items)
 	}
@@ -353,8 +354,8 @@ func TestRemoteTrackersAreBounded(t *testing.T) {
 	if len(k.items) > maxStale/staleCost/2 || k.items[0].key != nil {
 		t.Errorf("%d keys wait, first %q", len(k.items), k.items[0].key)
 	}
-	c.c.Close()
-	waitFor(t, "the end of what is heard", func() bool {
+	c.C.Close()
+	resptest.WaitFor(t, "the end of what is heard", func() bool {
 		owner := &r.servers[1].tracking
 		owner.mu.Lock()
 		defer owner.mu.Unlock()
@@ -381,7 +382,7 @@ func TestTrackingWhenKeysMove(t *testing.T) {
 		}
 	}
 	for _, key := range keys { // BCAST goes on
-		dialRedis(t, r.addrs[1], 2).do("SET", key, "1")
+		resptest.Dial(t, r.addrs[1], 2).Do("SET", key, "1")
 		for got := all.told(); got != invalid(key); got = all.told() {
 			if got != allInvalid {
 				t.Error(got)
@@ -394,12 +395,12 @@ func TestTrackingWhenKeysMove(t *testing.T) {
 // that once more, behind the reply.
 func TestTrackingOfReadsByOldRoutes(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
-	c, o := newCacher(t, r.addrs[0]), dialRedis(t, r.addrs[0], 2)
-	if _, err := c.c.Write(encodeCommands([][]string{{"EVAL_RO", "while true do redis.call('GET', KEYS[1]) end", "1", keys[0]}})); err != nil {
+	c, o := newCacher(t, r.addrs[0]), resptest.Dial(t, r.addrs[0], 2)
+	if _, err := c.C.Write(resptest.EncodeCommands([][]string{{"EVAL_RO", "while true do redis.call('GET', KEYS[1]) end", "1", keys[0]}})); err != nil {
 		t.Fatal(err)
 	}
 	scripts := &r.servers[0].scripts
-	waitFor(t, "the read to have its routes", func() bool {
+	resptest.WaitFor(t, "the read to have its routes", func() bool {
 		scripts.running.Lock()
 		defer scripts.running.Unlock()
 		return len(scripts.runs) == 1
@@ -409,8 +410,8 @@ func TestTrackingOfReadsByOldRoutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.place(0, all, nil) // the other node's keys stay, so nothing is told of these
-	o.do("SCRIPT", "KILL")
-	if v, err := readValue(c.r); err != nil || !strings.Contains(v.String(), "killed") {
+	o.Do("SCRIPT", "KILL")
+	if v, err := c.Read(); err != nil || !strings.Contains(v.String(), "killed") {
 		t.Errorf("the read: %s, %v", v.String(), err)
 	}
 	if got := c.told(); got != allInvalid {

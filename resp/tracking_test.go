@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // A cacher is a client of RESP3 that is told what changes.
 type cacher struct {
-	*oracle
+	*resptest.Conn
 	pushes []string
 }
 
 func newCacher(t *testing.T, addr string, options ...string) *cacher {
-	c := &cacher{oracle: dialRedis(t, addr, 3)}
+	c := &cacher{Conn: resptest.Dial(t, addr, 3)}
 	if got := c.ask(append([]string{"CLIENT", "TRACKING", "ON"}, options...)...).String(); got != "+OK" {
 		t.Fatal(got)
 	}
@@ -27,18 +28,18 @@ func newCacher(t *testing.T, addr string, options ...string) *cacher {
 }
 
 // ask sends a command and returns its reply; what is pushed before it is kept.
-func (c *cacher) ask(args ...string) respValue {
-	c.t.Helper()
-	c.c.SetDeadline(time.Now().Add(patience))
-	if _, err := c.c.Write(encodeCommands([][]string{args})); err != nil {
-		c.t.Fatal(err)
+func (c *cacher) ask(args ...string) resptest.Value {
+	c.T.Helper()
+	c.C.SetDeadline(time.Now().Add(resptest.Patience))
+	if _, err := c.C.Write(resptest.EncodeCommands([][]string{args})); err != nil {
+		c.T.Fatal(err)
 	}
 	for {
-		v, err := readValue(c.r)
+		v, err := c.Read()
 		if err != nil {
-			c.t.Fatalf("%v: %v", args, err)
+			c.T.Fatalf("%v: %v", args, err)
 		}
-		if v.kind != '>' {
+		if v.Kind != '>' {
 			return v
 		}
 		c.pushes = append(c.pushes, v.String())
@@ -47,12 +48,12 @@ func (c *cacher) ask(args ...string) respValue {
 
 // told waits until something is pushed and returns it.
 func (c *cacher) told() string {
-	c.t.Helper()
+	c.T.Helper()
 	for len(c.pushes) == 0 {
-		c.c.SetDeadline(time.Now().Add(patience))
-		v, err := readValue(c.r)
+		c.C.SetDeadline(time.Now().Add(resptest.Patience))
+		v, err := c.Read()
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		c.pushes = append(c.pushes, v.String())
 	}
@@ -63,10 +64,10 @@ func (c *cacher) told() string {
 
 // silent fails the test if anything has been pushed.
 func (c *cacher) silent(why string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.ask("PING")
 	if len(c.pushes) > 0 {
-		c.t.Errorf("%s: pushed %v", why, c.pushes)
+		c.T.Errorf("%s: pushed %v", why, c.pushes)
 		c.pushes = nil
 	}
 }
@@ -137,7 +138,7 @@ RESET
 
 func TestTrackingTellsOfEachChangeOnce(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	c := newCacher(t, addr)
 	long := strings.Repeat("x", 200_000)
 	for _, test := range []struct{ set, read, change []string }{
@@ -153,42 +154,42 @@ func TestTrackingTellsOfEachChangeOnce(t *testing.T) {
 		{nil, []string{"GETBIT", "long", "9"}, []string{"SETBIT", "long", "9", "1"}},
 	} {
 		if test.set != nil {
-			o.do(test.set...)
+			o.Do(test.set...)
 		}
 		c.silent(fmt.Sprint("before ", test.read))
 		c.ask(test.read...)
 		c.silent(fmt.Sprint("after ", test.read))
-		o.do(test.change...)
+		o.Do(test.change...)
 		if got := c.told(); got != invalid(test.read[1]) {
 			t.Errorf("%v, then %v: %s", test.read, test.change[:2], got)
 		}
-		o.do(test.change...)
+		o.Do(test.change...)
 		c.silent(fmt.Sprint("a second time after ", test.change[0]))
 	}
 	c.ask("MGET", "a", "b")
-	o.do("MSET", "a", "1", "b", "2", "c", "3")
+	o.Do("MSET", "a", "1", "b", "2", "c", "3")
 	if got := []string{c.told(), c.told()}; !slices.Contains(got, invalid("a")) || !slices.Contains(got, invalid("b")) {
 		t.Error(got)
 	}
-	o.do("SET", "short", "1", "PX", "30")
+	o.Do("SET", "short", "1", "PX", "30")
 	c.ask("GET", "short")
 	if got := c.told(); got != invalid("short") {
 		t.Errorf("expiry: %s", got)
 	}
 	c.ask("GET", "k")
-	o.do("FLUSHALL")
+	o.Do("FLUSHALL")
 	if got := c.told(); got != allInvalid {
 		t.Errorf("FLUSHALL: %s", got)
 	}
 	c.ask("GET", "k")
 	c.ask("CLIENT", "TRACKING", "OFF")
-	o.do("SET", "k", "1")
+	o.Do("SET", "k", "1")
 	c.silent("off")
 }
 
 func TestTrackingModes(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 
 	in := newCacher(t, addr, "OPTIN")
 	in.ask("GET", "a")
@@ -201,7 +202,7 @@ func TestTrackingModes(t *testing.T) {
 	in.ask("GET", "e")
 	in.ask("EXEC")
 	in.ask("GET", "f")
-	o.do("MSET", "a", "1", "b", "1", "c", "1", "d", "1", "e", "1", "f", "1")
+	o.Do("MSET", "a", "1", "b", "1", "c", "1", "d", "1", "e", "1", "f", "1")
 	got := []string{in.told(), in.told(), in.told()}
 	slices.Sort(got)
 	if !slices.Equal(got, []string{invalid("b"), invalid("d"), invalid("e")}) {
@@ -213,7 +214,7 @@ func TestTrackingModes(t *testing.T) {
 	out.ask("GET", "a")
 	out.ask("CLIENT", "CACHING", "NO")
 	out.ask("GET", "b")
-	o.do("MSET", "a", "2", "b", "2")
+	o.Do("MSET", "a", "2", "b", "2")
 	if got := out.told(); got != invalid("a") {
 		t.Errorf("OPTOUT: %s", got)
 	}
@@ -230,13 +231,13 @@ func TestTrackingModes(t *testing.T) {
 	}
 	noLoop.silent("NOLOOP")
 	noLoop.ask("GET", "own")
-	o.do("SET", "own", "2")
+	o.Do("SET", "own", "2")
 	if got := noLoop.told(); got != invalid("own") {
 		t.Error(got)
 	}
 
 	cast := newCacher(t, addr, "BCAST", "PREFIX", "user:", "PREFIX", "obj:", "NOLOOP")
-	o.do("MSET", "user:1", "x", "other", "x", "obj:2", "x", "user:3", "x", "user:3", "y")
+	o.Do("MSET", "user:1", "x", "other", "x", "obj:2", "x", "user:3", "x", "user:3", "y")
 	got = []string{cast.told(), cast.told()}
 	slices.Sort(got)
 	both := strings.Replace(invalid("user:1"), "$user:1", "$user:1 $user:3", 1)
@@ -246,25 +247,25 @@ func TestTrackingModes(t *testing.T) {
 	cast.ask("SET", "user:3", "x")
 	cast.silent("BCAST NOLOOP")
 
-	target := dialRedis(t, addr, 3)
-	id := target.do("CLIENT", "ID").text
+	target := resptest.Dial(t, addr, 3)
+	id := target.Do("CLIENT", "ID").Text
 	from := newCacher(t, addr, "REDIRECT", id)
-	if got := from.ask("CLIENT", "GETREDIR").text; got != id {
+	if got := from.ask("CLIENT", "GETREDIR").Text; got != id {
 		t.Error(got)
 	}
 	from.ask("GET", "k")
-	o.do("SET", "k", "1")
-	if v, err := readValue(target.r); err != nil || v.String() != invalid("k") {
+	o.Do("SET", "k", "1")
+	if v, err := target.Read(); err != nil || v.String() != invalid("k") {
 		t.Errorf("REDIRECT: %v, %v", v, err)
 	}
 	from.silent("REDIRECT")
-	if list := from.ask("CLIENT", "LIST", "ID", from.ask("CLIENT", "ID").text).text; !strings.Contains(list, " flags=t ") || !strings.Contains(list, " redir="+id+" ") {
+	if list := from.ask("CLIENT", "LIST", "ID", from.ask("CLIENT", "ID").Text).Text; !strings.Contains(list, " flags=t ") || !strings.Contains(list, " redir="+id+" ") {
 		t.Error(list)
 	}
-	target.c.Close()
-	waitFor(t, "the end of the connection", func() bool { return o.do("CLIENT", "LIST", "ID", id).text == "" })
+	target.C.Close()
+	resptest.WaitFor(t, "the end of the connection", func() bool { return o.Do("CLIENT", "LIST", "ID", id).Text == "" })
 	from.ask("GET", "k")
-	o.do("SET", "k", "2")
+	o.Do("SET", "k", "2")
 	if got := from.told(); got != ">($tracking-redir-broken :"+id+")" {
 		t.Errorf("REDIRECT to nobody: %s", got)
 	}
@@ -278,7 +279,7 @@ func TestTrackingClientKeepsNoStaleValue(t *testing.T) {
 	rounds := randomtest.Length(3000, 150)
 	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	o, c := dialRedis(t, addr, 2), newCacher(t, addr)
+	o, c := resptest.Dial(t, addr, 2), newCacher(t, addr)
 	for round := range rounds {
 		// Reads at the beginning of a pipeline are answered at its end; those at its end
 		// may be at the same time as the write.
@@ -296,10 +297,10 @@ func TestTrackingClientKeepsNoStaleValue(t *testing.T) {
 			for range wait {
 				runtime.Gosched()
 			}
-			o.do("SET", "k", value)
+			o.Do("SET", "k", value)
 		}()
-		c.c.SetDeadline(time.Now().Add(patience))
-		if _, err := c.c.Write(encodeCommands(reads)); err != nil {
+		c.C.SetDeadline(time.Now().Add(resptest.Patience))
+		if _, err := c.C.Write(resptest.EncodeCommands(reads)); err != nil {
 			t.Fatal(err)
 		}
 		held := "" // what the client has in its cache
@@ -309,15 +310,15 @@ func TestTrackingClientKeepsNoStaleValue(t *testing.T) {
 				over = true
 				continue
 			}
-			v, err := readValue(c.r)
+			v, err := c.Read()
 			switch {
 			case err != nil:
 				t.Fatalf("round %d: the client holds %q, the key is %q: %v", round, held, value, err)
-			case v.kind == '>':
+			case v.Kind == '>':
 				held = ""
 				continue
-			case v.kind == '$':
-				held = v.text
+			case v.Kind == '$':
+				held = v.Text
 			}
 			replies++
 		}
@@ -328,8 +329,8 @@ func TestTrackingClientKeepsNoStaleValue(t *testing.T) {
 // A table that is full tells clients that they must forget.
 func TestTrackingTableIsBounded(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "CONFIG", "SET", "tracking-table-max-keys", "10")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "CONFIG", "SET", "tracking-table-max-keys", "10")
 	c := newCacher(t, addr)
 	for i := range 50 {
 		c.ask("GET", fmt.Sprint("k", i))
@@ -343,7 +344,7 @@ func TestTrackingTableIsBounded(t *testing.T) {
 		t.Errorf("%d keys, %d entries", keys, items)
 	}
 	c.pushes = nil
-	o.want("+OK", "CONFIG", "SET", "tracking-table-max-keys", "7")
+	o.Want("+OK", "CONFIG", "SET", "tracking-table-max-keys", "7")
 	for range 3 { // at once
 		c.told()
 	}
@@ -352,8 +353,8 @@ func TestTrackingTableIsBounded(t *testing.T) {
 	if got := c.told(); !strings.Contains(got, strings.Repeat("k", maxTrackedKey)) {
 		t.Errorf("a long key: %s", got)
 	}
-	c.c.Close()
-	waitFor(t, "an empty table", func() bool { clients, keys, _, _ := srv.tracking.counts(); return clients+keys == 0 })
+	c.C.Close()
+	resptest.WaitFor(t, "an empty table", func() bool { clients, keys, _, _ := srv.tracking.counts(); return clients+keys == 0 })
 }
 
 // Whoever was cut off may have missed writes.
@@ -367,7 +368,7 @@ func TestTrackingForgetsWhenTheLeaseWasLost(t *testing.T) {
 		t.Error(got)
 	}
 	c.ask("GET", "k")
-	dialRedis(t, r.addrs[0], 2).do("SET", "k", "1")
+	resptest.Dial(t, r.addrs[0], 2).Do("SET", "k", "1")
 	if got := c.told(); got != invalid("k") {
 		t.Errorf("afterwards: %s", got)
 	}

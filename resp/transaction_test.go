@@ -12,9 +12,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
-
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -42,7 +42,7 @@ func TestWatchedKeysThatChangeHands(t *testing.T) {
 	}
 	place("n0", 1)
 	for i := range r.servers {
-		o := dialRedis(t, r.addrs[i], 2)
+		o := resptest.Dial(t, r.addrs[i], 2)
 		for _, step := range []struct {
 			name string
 			do   func()
@@ -55,11 +55,11 @@ func TestWatchedKeysThatChangeHands(t *testing.T) {
 			{"the same again", func() { place("n1", 5) }, false},
 			{"home", func() { place("n0", 1) }, true},
 		} {
-			o.want("+OK", "WATCH", "k")
+			o.Want("+OK", "WATCH", "k")
 			step.do()
-			o.want("+OK", "MULTI")
-			o.want("+QUEUED", "INCR", "k")
-			if got := o.do("EXEC"); (got.kind == '_') != step.nil {
+			o.Want("+OK", "MULTI")
+			o.Want("+QUEUED", "INCR", "k")
+			if got := o.Do("EXEC"); (got.Kind == '_') != step.nil {
 				t.Errorf("client of node %d, %s: %s", i, step.name, got)
 			}
 		}
@@ -70,31 +70,31 @@ func TestWatchedKeysThatChangeHands(t *testing.T) {
 func TestWatchedKeyExpires(t *testing.T) {
 	for _, passive := range []bool{false, true} {
 		srv, addr := serveTest(t, nil)
-		o := dialRedis(t, addr, 3)
+		o := resptest.Dial(t, addr, 3)
 		for ttl := 60; ; ttl *= 2 { // until it is watched before it expires
-			o.do("SET", "k", "v", "PX", strconv.Itoa(ttl))
-			o.do("WATCH", "k")
-			if o.do("EXISTS", "k").text == "1" {
+			o.Do("SET", "k", "v", "PX", strconv.Itoa(ttl))
+			o.Do("WATCH", "k")
+			if o.Do("EXISTS", "k").Text == "1" {
 				break
 			}
-			o.do("UNWATCH")
+			o.Do("UNWATCH")
 		}
 		srv.store.SetPassive(ring.Whole, passive) // where nothing is removed by itself
-		for o.do("EXISTS", "k").text == "1" {
+		for o.Do("EXISTS", "k").Text == "1" {
 			time.Sleep(5 * time.Millisecond)
 		}
-		o.do("MULTI")
-		o.do("PING")
-		o.want("_", "EXEC")
+		o.Do("MULTI")
+		o.Do("PING")
+		o.Want("_", "EXEC")
 		srv.store.SetPassive(ring.Whole, false)
 		// One that had expired before does not change by being removed.
-		o.do("SET", "k", "v", "PX", "1")
+		o.Do("SET", "k", "v", "PX", "1")
 		time.Sleep(5 * time.Millisecond)
-		o.do("WATCH", "k")
-		o.do("GET", "k")
-		o.do("MULTI")
-		o.do("PING")
-		o.want("*(+PONG)", "EXEC")
+		o.Do("WATCH", "k")
+		o.Do("GET", "k")
+		o.Do("MULTI")
+		o.Do("PING")
+		o.Want("*(+PONG)", "EXEC")
 	}
 }
 
@@ -102,46 +102,46 @@ func TestWatchedKeyExpires(t *testing.T) {
 func TestTransactionsOverNodes(t *testing.T) {
 	r, keys := halves(t)
 	for i := range r.servers {
-		o := dialRedis(t, r.addrs[i], 2)
+		o := resptest.Dial(t, r.addrs[i], 2)
 		for half, key := range keys {
-			o.send("MULTI")
-			o.send("SET", key, "1")
-			o.send("INCR", key)
-			o.send("PING")
-			o.send("EXEC")
+			o.Send("MULTI")
+			o.Send("SET", key, "1")
+			o.Send("INCR", key)
+			o.Send("PING")
+			o.Send("EXEC")
 			for _, want := range []string{"+OK", "+QUEUED", "+QUEUED", "+QUEUED", "*(+OK :2 +PONG)"} {
-				if got := o.next().String(); got != want {
+				if got := o.Next().String(); got != want {
 					t.Errorf("node %d, half %d: %s, want %s", i, half, got, want)
 				}
 			}
 		}
 		for _, more := range []string{"PING", "DBSIZE"} {
-			o.do("MULTI")
-			o.do("INCR", keys[0])
-			o.do(more)
-			o.do("INCR", keys[1])
-			o.want("-"+msgCrossSlot, "EXEC")
+			o.Do("MULTI")
+			o.Do("INCR", keys[0])
+			o.Do(more)
+			o.Do("INCR", keys[1])
+			o.Want("-"+msgCrossSlot, "EXEC")
 		}
-		o.want("-"+msgCrossSlot, "WATCH", keys[0], keys[1])
-		o.want("$2", "GET", keys[0])
-		o.want("$2", "GET", keys[1])
+		o.Want("-"+msgCrossSlot, "WATCH", keys[0], keys[1])
+		o.Want("$2", "GET", keys[0])
+		o.Want("$2", "GET", keys[1])
 		// A watched key elsewhere is no part of a transaction here, either.
-		o.do("WATCH", keys[0])
-		o.do("MULTI")
-		o.do("GET", keys[1])
-		o.want("-"+msgCrossSlot, "EXEC")
-		o.want("-ERR EXEC without MULTI", "EXEC")
+		o.Do("WATCH", keys[0])
+		o.Do("MULTI")
+		o.Do("GET", keys[1])
+		o.Want("-"+msgCrossSlot, "EXEC")
+		o.Want("-ERR EXEC without MULTI", "EXEC")
 	}
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	for _, words := range [][]string{{"RING", "EXEC", "0", "1", "PING"}, {"RING", "VIEW", "0", "1", "PING"}, {"RING", "WATCH", "a"}} {
-		if got := o.do(words...).String(); !strings.HasSuffix(got, "is what nodes send each other") {
+		if got := o.Do(words...).String(); !strings.HasSuffix(got, "is what nodes send each other") {
 			t.Errorf("%v: %s", words, got)
 		}
-		o.do("MULTI")
-		if got := o.do(words...).String(); !strings.HasSuffix(got, "is what nodes send each other") {
+		o.Do("MULTI")
+		if got := o.Do(words...).String(); !strings.HasSuffix(got, "is what nodes send each other") {
 			t.Errorf("%v in a transaction: %s", words, got)
 		}
-		o.do("DISCARD")
+		o.Do("DISCARD")
 	}
 }
 
@@ -149,26 +149,26 @@ func TestTransactionsOverNodes(t *testing.T) {
 // transaction that lost its keys since, at its end.
 func TestRedirectedTransactions(t *testing.T) {
 	r, keys := halves(t)
-	o := dialRedis(t, r.addrs[0], 2)
-	o.do("RING", "ROUTE", "redirect")
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Do("RING", "ROUTE", "redirect")
 	here, there := keys[0], keys[1]
-	if o.do("GET", here).kind == '-' {
+	if o.Do("GET", here).Kind == '-' {
 		here, there = there, here
 	}
-	moved := o.do("GET", there).String()
-	o.do("MULTI")
-	o.want("+QUEUED", "SET", here, "1")
-	o.want(moved, "SET", there, "1")
-	o.want("-"+msgExecAbort, "EXEC")
-	o.want(moved, "WATCH", there)
-	o.want("+OK", "WATCH", here)
-	o.do("MULTI")
-	o.want("+QUEUED", "SET", here, "1")
+	moved := o.Do("GET", there).String()
+	o.Do("MULTI")
+	o.Want("+QUEUED", "SET", here, "1")
+	o.Want(moved, "SET", there, "1")
+	o.Want("-"+msgExecAbort, "EXEC")
+	o.Want(moved, "WATCH", there)
+	o.Want("+OK", "WATCH", here)
+	o.Do("MULTI")
+	o.Want("+QUEUED", "SET", here, "1")
 	r.placeAll(oneOwner(t, "n1"))
-	if got := o.do("EXEC").String(); !strings.HasPrefix(got, "-MOVED") {
+	if got := o.Do("EXEC").String(); !strings.HasPrefix(got, "-MOVED") {
 		t.Error(got)
 	}
-	o.want("-ERR EXEC without MULTI", "EXEC")
+	o.Want("-ERR EXEC without MULTI", "EXEC")
 }
 
 // Whoever queues without end is refused, and what a client has queued is given back when it
@@ -177,11 +177,11 @@ func TestQueueIsBounded(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.ClientMemory = 8 << 20 })
 	before := srv.budget.inUse()
 	for _, end := range []string{"EXEC", "DISCARD", "RESET", "QUIT", ""} {
-		o := dialRedis(t, addr, 2)
-		o.do("MULTI")
+		o := resptest.Dial(t, addr, 2)
+		o.Do("MULTI")
 		value := strings.Repeat("x", 100<<10)
 		queued := 0
-		for o.do("SET", "k", value).text == "QUEUED" {
+		for o.Do("SET", "k", value).Text == "QUEUED" {
 			if queued++; queued > 1000 {
 				t.Fatal("no bound")
 			}
@@ -189,42 +189,42 @@ func TestQueueIsBounded(t *testing.T) {
 		if queued < 10 {
 			t.Errorf("only %d are queued", queued)
 		}
-		o.want("+QUEUED", "SET", "k", "small")
+		o.Want("+QUEUED", "SET", "k", "small")
 		switch end {
 		case "EXEC":
-			o.want("-"+msgExecAbort, "EXEC")
+			o.Want("-"+msgExecAbort, "EXEC")
 		case "":
-			_ = o.c.Close()
+			_ = o.C.Close()
 		default:
-			o.do(end)
+			o.Do(end)
 		}
 		for i := 0; srv.budget.inUse() > before+64<<10; i++ {
 			if i > 1000 {
 				t.Fatalf("after %q %d bytes are charged", end, srv.budget.inUse())
 			}
 			if end != "" && end != "QUIT" {
-				o.do("PING")
+				o.Do("PING")
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	o := dialRedis(t, addr, 2)
-	o.want("_$", "GET", "k")
+	o := resptest.Dial(t, addr, 2)
+	o.Want("_$", "GET", "k")
 }
 
 // A large transaction that does not end is in the way of others no longer than another slow
 // client.
 func TestTransactionThatDoesNotEndIsSlow(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.do("MULTI")
-	o.do("SET", "k", strings.Repeat("x", 100<<10))
+	o := resptest.Dial(t, addr, 2)
+	o.Do("MULTI")
+	o.Do("SET", "k", strings.Repeat("x", 100<<10))
 	c := srv.snapshot()[0]
 	now := srv.clock()
 	if c.slow(now) || !c.slow(now+stalledSender) {
 		t.Errorf("slow at once: %v, later: %v", c.slow(now), c.slow(now+stalledSender))
 	}
-	o.do("EXEC")
+	o.Do("EXEC")
 	if c.slow(srv.clock() + stalledSender) {
 		t.Error("slow after EXEC")
 	}
@@ -232,20 +232,20 @@ func TestTransactionThatDoesNotEndIsSlow(t *testing.T) {
 
 func TestClientListTellsOfTransactions(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
 	want := func(field, flags string) {
 		t.Helper()
-		if list := other.do("CLIENT", "LIST").text; !strings.Contains(list, field) || !strings.Contains(list, flags) {
+		if list := other.Do("CLIENT", "LIST").Text; !strings.Contains(list, field) || !strings.Contains(list, flags) {
 			t.Errorf("no %s, %s: %s", field, flags, list)
 		}
 	}
-	o.do("MULTI")
+	o.Do("MULTI")
 	want(" multi=0 ", " flags=x ")
-	o.do("GET", "a")
-	o.do("GET", "a")
+	o.Do("GET", "a")
+	o.Do("GET", "a")
 	want(" multi=2 ", " flags=x ")
-	o.do("EXEC")
-	if list := other.do("CLIENT", "LIST").text; strings.Count(list, " multi=-1 ") != 2 {
+	o.Do("EXEC")
+	if list := other.Do("CLIENT", "LIST").Text; strings.Count(list, " multi=-1 ") != 2 {
 		t.Error(list)
 	}
 }
@@ -254,26 +254,26 @@ func TestClientListTellsOfTransactions(t *testing.T) {
 // the others are not.
 func TestLargeRepliesInTransactions(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 6 << 20 })
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	value := strings.Repeat("x", 2<<20)
-	o.do("SET", "long", value)
+	o.Do("SET", "long", value)
 	var pairs []string
 	for i := range 300 {
 		pairs = append(pairs, fmt.Sprint("f", i), value[:8<<10])
 	}
-	o.do(append([]string{"HSET", "h"}, pairs...)...)
-	o.do("MULTI")
+	o.Do(append([]string{"HSET", "h"}, pairs...)...)
+	o.Do("MULTI")
 	for range 2 {
-		o.do("GET", "long")
-		o.do("HGETALL", "h")
+		o.Do("GET", "long")
+		o.Do("HGETALL", "h")
 	}
-	o.do("INCR", "n")
-	got := o.do("EXEC")
-	if len(got.elems) != 5 || got.elems[0].text != value || len(got.elems[1].elems) != 600 {
+	o.Do("INCR", "n")
+	got := o.Do("EXEC")
+	if len(got.Elems) != 5 || got.Elems[0].Text != value || len(got.Elems[1].Elems) != 600 {
 		t.Fatalf("%.300s", got)
 	}
-	if got.elems[2].kind != '-' || got.elems[3].kind != '-' || got.elems[4].String() != ":1" {
-		t.Errorf("%s %s %s", got.elems[2], got.elems[3], got.elems[4])
+	if got.Elems[2].Kind != '-' || got.Elems[3].Kind != '-' || got.Elems[4].String() != ":1" {
+		t.Errorf("%s %s %s", got.Elems[2], got.Elems[3], got.Elems[4])
 	}
 }
 
@@ -318,17 +318,17 @@ func TestMonitorShowsTransactionsAndScriptsAsRedis(t *testing.T) {
 	redis := redistest.Start7(t)
 	var seen [2][]string
 	for i, addr := range []string{redis, addr} {
-		m, o := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-		m.do("MONITOR")
+		m, o := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+		m.Do("MONITOR")
 		for _, line := range []string{
 			"MULTI", "SET a 1", "GET a", "EXEC", "MULTI", "PING", "GET a", "EXEC", "MULTI", "nosuch", "EXEC", "MULTI", "GET a", "DISCARD",
 			"WATCH a", "SET a 2", "MULTI", "GET a", "EXEC", "EVAL redis.call('set',KEYS[1],'x')return(redis.call('get',KEYS[1])) 1 a",
 			"EVAL_RO return(1) 0", "MULTI", "EVAL return(redis.call('get','a')) 1 a", "GET a", "EXEC", "PING last",
 		} {
-			o.do(strings.Split(line, " ")...)
+			o.Do(strings.Split(line, " ")...)
 		}
 		for len(seen[i]) == 0 || !strings.Contains(seen[i][len(seen[i])-1], "last") {
-			from, words, _ := strings.Cut(m.next().text, "] ")
+			from, words, _ := strings.Cut(m.Next().Text, "] ")
 			if strings.HasSuffix(from, " lua") {
 				words = "lua " + words
 			}

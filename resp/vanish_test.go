@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -85,21 +86,21 @@ func (r *routed) flaky(fault func() int) *flakyLink {
 func TestNodeThatVanishesInTheMiddleOfABatch(t *testing.T) {
 	for _, kind := range []int{lostBefore, lostAfter, fewer, more} {
 		r, keys := halves(t)
-		dialRedis(t, r.addrs[1], 2).want("+OK", "SET", keys[1], "10")
+		resptest.Dial(t, r.addrs[1], 2).Want("+OK", "SET", keys[1], "10")
 		once := 0
 		l := r.flaky(func() int {
 			once++
 			return map[bool]int{true: kind}[once == 1]
 		})
-		o := dialRedis(t, r.addrs[0], 2)
+		o := resptest.Dial(t, r.addrs[0], 2)
 		var pipeline []byte // written at once, so that it is read at once
 		for _, words := range [][]string{{"GET", keys[1]}, {"INCR", keys[1]}, {"SET", keys[0], "here"}, {"GET", keys[0]}} {
 			pipeline = wire.AppendRequest(pipeline, words...)
 		}
-		if _, err := o.c.Write(pipeline); err != nil {
+		if _, err := o.C.Write(pipeline); err != nil {
 			t.Fatal(err)
 		}
-		first, second := o.next().String(), o.next().String()
+		first, second := o.Next().String(), o.Next().String()
 		want := "$11"
 		if kind == lostBefore {
 			want = "$10"
@@ -108,10 +109,10 @@ func TestNodeThatVanishesInTheMiddleOfABatch(t *testing.T) {
 		if first != want || !strings.HasPrefix(second, "-UNKNOWN ") {
 			t.Errorf("fault %d: %s, %s", kind, first, second)
 		}
-		if here, value := o.next().String(), o.next().String(); here != "+OK" || value != "$here" {
+		if here, value := o.Next().String(), o.Next().String(); here != "+OK" || value != "$here" {
 			t.Errorf("fault %d: what runs here: %s, %s", kind, here, value)
 		}
-		if got := o.do("GET", keys[1]).String(); got != want {
+		if got := o.Do("GET", keys[1]).String(); got != want {
 			t.Errorf("fault %d: in the end %s, want %s", kind, got, want)
 		}
 		if n := l.sent.Load(); n != 3 {
@@ -128,17 +129,17 @@ func TestNoWriteIsRepeated(t *testing.T) {
 	r, keys := halves(t)
 	faulty := rand.New(rand.NewPCG(seed, 1)) // for the connection's goroutine
 	r.flaky(func() int { return faulty.IntN(faults) })
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	known, maybe := 0, 0
 	for range 25 {
 		n := 1 + rnd.IntN(12)
 		kinds := make([]int, n)
 		for i := range kinds {
 			kinds[i] = rnd.IntN(3)
-			o.send([][]string{{"INCR", keys[1]}, {"GET", keys[0]}, {"EXISTS", keys[1]}}[kinds[i]]...)
+			o.Send([][]string{{"INCR", keys[1]}, {"GET", keys[0]}, {"EXISTS", keys[1]}}[kinds[i]]...)
 		}
 		for _, kind := range kinds {
-			switch got := o.next().String(); {
+			switch got := o.Next().String(); {
 			case kind == 0 && strings.HasPrefix(got, "-UNKNOWN "):
 				maybe++
 			case kind == 0 && got[0] == ':':
@@ -150,7 +151,7 @@ func TestNoWriteIsRepeated(t *testing.T) {
 		}
 	}
 	var count int
-	_, _ = fmt.Sscan(dialRedis(t, r.addrs[1], 2).do("GET", keys[1]).text, &count)
+	_, _ = fmt.Sscan(resptest.Dial(t, r.addrs[1], 2).Do("GET", keys[1]).Text, &count)
 	if count < known || count > known+maybe {
 		t.Errorf("the counter is %d with %d known increments and %d unknown ones", count, known, maybe)
 	}

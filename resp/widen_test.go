@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -27,9 +28,9 @@ func counted(srv *Server, name, key string) *atomic.Int64 {
 func TestCommandsSharingUnitWithWideningScriptRunAgainOnce(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	runs := counted(srv, "lpush", "l")
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	const astray = "for i = 1, 3 do redis.call('incr', ARGV[1] .. i) end return 1"
-	replies := o.doAll([][]string{{"LPUSH", "l", "a"}, {"EVAL", astray, "0", "undeclared"}})
+	replies := o.DoAll([][]string{{"LPUSH", "l", "a"}, {"EVAL", astray, "0", "undeclared"}})
 	if got := replies[0].String() + replies[1].String(); got != ":1:1" {
 		t.Errorf("replies are %s", got)
 	}
@@ -44,19 +45,19 @@ func TestCommandsSharingUnitWithWideningScriptRunAgainOnce(t *testing.T) {
 	if n := runs.Load(); n != 4 {
 		t.Errorf("what came before the transaction was run %d times", n-2)
 	}
-	o.want(":2", "LLEN", "l")
+	o.Want(":2", "LLEN", "l")
 }
 
 // A script that comes upon ever more keys is given all latches.
 func TestScriptWithEverMoreKeysIsRunFewTimes(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	runs := counted(srv, "incr", "first")
-	o := dialRedis(t, addr, 2)
-	o.want(":1", "EVAL", "redis.call('incr', KEYS[1]) for i = 1, 30 do redis.call('incr', 'undeclared' .. i) end return 1", "1", "first")
+	o := resptest.Dial(t, addr, 2)
+	o.Want(":1", "EVAL", "redis.call('incr', KEYS[1]) for i = 1, 30 do redis.call('incr', 'undeclared' .. i) end return 1", "1", "first")
 	if n := runs.Load(); n > fewWants+2 {
 		t.Errorf("it was run %d times", n)
 	}
-	o.want("$1", "GET", "first")
+	o.Want("$1", "GET", "first")
 }
 
 // A script or transaction that needs another key after it has begun a value with entries of its
@@ -66,7 +67,7 @@ func TestScriptIsDoneOnceWhenItNeedsAKeyAfterALargeWrite(t *testing.T) {
 		t.Skip("one connection at a time")
 	}
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
+	o := resptest.Dial(t, addr, 2)
 	large := strings.Repeat("x", maxDirtyBytes+1)
 	for _, write := range []string{
 		"redis.call('xadd', KEYS[1], '*', 'a', 'b')",
@@ -77,25 +78,25 @@ func TestScriptIsDoneOnceWhenItNeedsAKeyAfterALargeWrite(t *testing.T) {
 		"redis.call('set', KEYS[1], ARGV[1]) redis.call('copy', KEYS[1], KEYS[2] .. 'copy')",
 		"for i = 1, 300 do redis.call('zadd', KEYS[1], i, i) end redis.call('zunionstore', KEYS[2] .. 'union', 1, KEYS[1])",
 	} {
-		o.do("FLUSHALL")
-		o.do("SET", "other", "o")
-		o.do("RPUSH", "ids", "2", "1")
-		o.do("MSET", "w_1", "20", "w_2", "10")
+		o.Do("FLUSHALL")
+		o.Do("SET", "other", "o")
+		o.Do("RPUSH", "ids", "2", "1")
+		o.Do("MSET", "w_1", "20", "w_2", "10")
 		body := "redis.call('incr', KEYS[2]) " + write + " return redis.call('get', ARGV[2])"
 		// What an earlier request of the pipeline has applied early is no obstacle.
-		replies := o.doAll([][]string{
+		replies := o.DoAll([][]string{
 			{"SET", "long", large}, {"SETRANGE", "long", "1", large}, {"EVAL", body, "2", "value", "count", large, "other"},
 		})
 		if got := replies[2].String(); got != "$o" {
 			t.Errorf("%s: %.200s", write, got)
 		}
-		o.want("$1", "GET", "count")
-		o.do("DEL", "value")
-		o.do("MULTI")
-		o.do("EVAL", body, "2", "value", "count", large, "other")
-		o.do("SORT", "ids", "BY", "w_*")
-		o.want("*($o *($2 $1))", "EXEC")
-		o.want("$2", "GET", "count")
+		o.Want("$1", "GET", "count")
+		o.Do("DEL", "value")
+		o.Do("MULTI")
+		o.Do("EVAL", body, "2", "value", "count", large, "other")
+		o.Do("SORT", "ids", "BY", "w_*")
+		o.Want("*($o *($2 $1))", "EXEC")
+		o.Want("$2", "GET", "count")
 	}
 }
 
@@ -104,8 +105,8 @@ func TestScriptLeavesNothingWhenALimitRefusesIt(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	srv.settings.OutputBuffer.Store(256 << 10)
 	srv.settings.MaxKey.Store(1 << 10)
-	o := dialRedis(t, addr, 2)
-	o.do("SET", "long", strings.Repeat("x", 1<<20))
+	o := resptest.Dial(t, addr, 2)
+	o.Do("SET", "long", strings.Repeat("x", 1<<20))
 	for name, limited := range map[string]string{
 		"reply":    "pcall(function() redis.call('get', 'long') end)",
 		"mget":     "redis.pcall('mget', 'long')",
@@ -118,20 +119,20 @@ func TestScriptLeavesNothingWhenALimitRefusesIt(t *testing.T) {
 		} {
 			for _, words := range [][]string{{"EVAL", body, "1", "k"}, {"MULTI"}} {
 				if words[0] == "MULTI" {
-					o.do("MULTI")
-					o.do("SET", "first", "1")
-					o.do("EVAL", body, "1", "k")
+					o.Do("MULTI")
+					o.Do("SET", "first", "1")
+					o.Do("EVAL", body, "1", "k")
 					words = []string{"EXEC"}
 				}
-				if got := o.do(words...).String(); !strings.HasPrefix(got, "-") {
+				if got := o.Do(words...).String(); !strings.HasPrefix(got, "-") {
 					t.Errorf("%s, %s: %.200s", name, body, got)
 				}
-				o.want(":0", "EXISTS", "k")
+				o.Want(":0", "EXISTS", "k")
 			}
 		}
 	}
 	// One that has not written goes on.
-	o.want("$1", "EVAL", "redis.pcall('mget', 'long') redis.call('incr', KEYS[1]) return redis.call('get', KEYS[1])", "1", "k")
+	o.Want("$1", "EVAL", "redis.pcall('mget', 'long') redis.call('incr', KEYS[1]) return redis.call('get', KEYS[1])", "1", "k")
 }
 
 // A script that writes to a range with too few copies after one with enough leaves nothing
@@ -142,12 +143,12 @@ func TestScriptLeavesNothingWhenARangeHasTooFewCopies(t *testing.T) {
 	for _, srv := range r.servers {
 		srv.settings.MinInSync.Store(2)
 	}
-	o := dialRedis(t, r.addrs[0], 2)
+	o := resptest.Dial(t, r.addrs[0], 2)
 	const body = "redis.call('set', KEYS[1], 'new') redis.pcall('set', KEYS[2], 'new')"
 	for at := 0; at < 4; at += 2 { // of the asked node, and of the other one
 		full, scarce := r.keyIn(at), r.keyIn(at+1)
-		o.want("-"+msgNoReplicas, "EVAL", body, "2", full, scarce)
-		o.want(":0", "EXISTS", full)
+		o.Want("-"+msgNoReplicas, "EVAL", body, "2", full, scarce)
+		o.Want(":0", "EXISTS", full)
 	}
 }
 
@@ -162,20 +163,20 @@ func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 	srv.budget.mu.Lock()
 	srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
 	srv.budget.mu.Unlock()
-	o := dialRedis(t, addr, 2)
-	o.do("PING")
+	o := resptest.Dial(t, addr, 2)
+	o.Do("PING")
 	before := srv.budget.inUse()
 	for _, body := range []string{
 		"redis.call('set', KEYS[1], '') for i = 1, 200 do redis.call('setrange', KEYS[1], i * 65536, 'x') end",
 		"for i = 1, 2000 do redis.call('rpush', KEYS[1], string.rep('x', 10000)) end",
 		"redis.call('setrange', KEYS[1], 10000000, 'x') redis.call('setrange', KEYS[1], 10, string.rep('x', 10000000))",
 	} {
-		o.want("-"+command.MsgUnitTooLarge, "EVAL", body, "1", "k")
-		o.do("MULTI")
-		o.do("EVAL", body, "1", "k")
-		o.want("-EXECABORT Transaction discarded because of: "+strings.TrimPrefix(command.MsgUnitTooLarge, "ERR "), "EXEC")
+		o.Want("-"+command.MsgUnitTooLarge, "EVAL", body, "1", "k")
+		o.Do("MULTI")
+		o.Do("EVAL", body, "1", "k")
+		o.Want("-EXECABORT Transaction discarded because of: "+strings.TrimPrefix(command.MsgUnitTooLarge, "ERR "), "EXEC")
 	}
-	o.want(":0", "EXISTS", "k")
+	o.Want(":0", "EXISTS", "k")
 	if n := srv.budget.inUse(); n != before {
 		t.Errorf("%d bytes stay charged", n-before)
 	}

@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"replica/scrub"},
 	{"replica/..."},
 	{"resp/..."},
-	{"resp/node/...", "internal/redistest"}, // tests of lower packages import it
+	{"resp/node/...", "internal/redistest", "internal/resptest"}, // tests of lower packages import it
 	{"loadtest/..."},
 	{"cmd/..."},
 }

@@ -1,0 +1,19 @@
+package resptest
+
+import (
+	"testing"
+	"time"
+)
+
+// Patience bounds what a test waits for. Each takes a moment on a machine that does nothing else.
+const Patience = time.Minute
+
+// WaitFor waits until a condition holds, and fails the test after [Patience].
+func WaitFor(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
