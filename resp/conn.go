@@ -101,6 +101,7 @@ type conn struct {
 	gone         chan struct{}    // closed with the connection
 	charged      int64            // bytes of buffers that count for the server's budget; under its lock
 	replyCharged int64            // of these, for out
+	largeReplies bool             // the last replies that left took more than keepReply
 	unitCharged  int64            // of these, for what the unit's scripts and transactions change
 	growsUnit    func(int64) bool // growUnit
 	// Since when the client keeps a write, or the rest of a large request,
@@ -269,12 +270,15 @@ func (c *conn) sendAsync(sent chan<- struct{}) {
 			c.close()
 			n = len(c.out.Buf)
 		}
+		if n == len(c.out.Buf) {
+			c.write.Unlock()
+			c.resetReplies()
+			sent <- struct{}{}
+			return
+		}
 		c.out.Buf = append(c.out.Buf[:0], c.out.Buf[n:]...)
 	}
 	if len(c.out.Buf) == 0 {
-		if locked {
-			c.write.Unlock()
-		}
 		sent <- struct{}{}
 		return
 	}
@@ -348,13 +352,7 @@ func (c *conn) flush() error {
 func (c *conn) flushLocked() error {
 	err := c.send(c.out.Buf)
 	c.write.Unlock()
-	c.out.Buf = c.out.Buf[:0]
-	if cap(c.out.Buf) > keepReply {
-		c.out.Buf = nil
-	}
-	if c.replyCharged > 0 {
-		c.chargeReply()
-	}
+	c.resetReplies()
 	return err
 }
 
