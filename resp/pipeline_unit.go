@@ -21,6 +21,9 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 	}
 	c.refuseBusy(reqs)
+	if len(c.touched) > 1 {
+		c.srv.store.Prefetch(c.touched)
+	}
 	if !c.beginWith(reqs) {
 		return 0
 	}
@@ -190,6 +193,7 @@ func (c *conn) begin(places []store.Place) {
 // started notes that a unit has begun.
 func (c *conn) started(places []store.Place) {
 	c.startClock()
+	c.takeReplyBuffer()
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.Buf), 0, false
 	c.leased.begin(places)
 }

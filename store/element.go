@@ -307,7 +307,7 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 	}
 	l.Lock()
 	defer l.Unlock()
-	line, found, err := u.read(l, p, key)
+	line, _, found, err := u.read(l, p, key)
 	var h layout.Header
 	if err == nil && found {
 		err = h.Parse(line)

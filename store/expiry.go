@@ -129,7 +129,7 @@ func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	l := &u.s.latches[latch.Of(d.place)]
 	u.noteRead(l, d.place)
 	if u.find(d.place, d.key) == nil { // it may be due twice
-		line, ok, err := u.read(l, d.place, d.key)
+		line, _, ok, err := u.read(l, d.place, d.key)
 		if err == nil && ok {
 			err = h.Parse(line)
 		}

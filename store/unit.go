@@ -39,6 +39,7 @@ type Unit struct {
 	changes []change
 	index   changeIndex // of changes, once there are many
 	deltas  []counts.Delta
+	order   []placedChange // of changes, as writeHeaders writes them
 	// headChanges rises with each change, and when they are forgotten.
 	headChanges uint64
 	// after is the newest commit that something read here may stem from.
@@ -63,6 +64,8 @@ type Unit struct {
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.
 	peeking bool
+	// heading: reads need no content. See Head.
+	heading bool
 	// copying: what is written is no use of its key, either.
 	copying bool
 	// following: the unit is a receiver's. What is read goes to nobody, but into what is

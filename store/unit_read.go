@@ -46,6 +46,24 @@ func (u *Unit) Peek(key []byte) (Value, error) {
 	return v, err
 }
 
+// Head is Get for commands that replace or remove a value whatever it is. Of a string it returns
+// no content, only what else it knows, and so it reads nothing from disk where the cache has
+// dropped the content but kept the rest. What it returns is for Put and Delete of the unit.
+func (u *Unit) Head(key []byte) (Value, error) {
+	p := u.Place(key)
+	v := Value{place: p}
+	u.heading = true
+	h, err := u.load(p, key)
+	u.heading = false
+	if err == nil && h.Type != None {
+		v.set(&h, p)
+		if h.Type == String && h.Gen == 0 {
+			v.Inline, v.elided = nil, true
+		}
+	}
+	return v, err
+}
+
 // load returns the header of a key, with typ None if there is none. Its value
 // points into u.lines, or into a change.
 func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
@@ -58,14 +76,14 @@ func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 		}
 	}
 	l := &u.s.latches[latch.Of(p)]
-	line, ok, err := u.read(l, p, key)
+	line, elided, ok, err := u.read(l, p, key)
 	if err != nil {
 		return h, err
 	}
 	if l.IsCommitting() && !u.holds(p) {
 		// A commit under this latch is under way: wait for it, then look again.
 		l.Lock()
-		line, ok, err = u.read(l, p, key)
+		line, elided, ok, err = u.read(l, p, key)
 		u.noteRead(l, p)
 		l.Unlock()
 		if err != nil {
@@ -76,7 +94,9 @@ func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 	if !ok {
 		return h, nil
 	}
-	err = h.Parse(line)
+	if err = h.Parse(line); elided > 0 {
+		h.Value = zeroPiece[:elided]
+	}
 	return u.expireOnRead(h, p, key, err)
 }
 
@@ -90,45 +110,48 @@ func (u *Unit) noteRead(l *latch.Latch, p Place) {
 	}
 }
 
-// read returns the line of a key from the cache or from Pebble, appended to
-// u.lines.
-func (u *Unit) read(l *latch.Latch, p Place, key []byte) ([]byte, bool, error) {
+// read returns the line of a key from the cache or from Pebble, appended to u.lines. A unit that
+// reads only heads may get one of a string without the string, of so many bytes.
+func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided int, ok bool, err error) {
 	start := len(u.lines)
 	var lines []byte
 	var answer cache.Answer
-	if u.peeking {
+	switch {
+	case u.peeking:
 		lines, answer = u.s.cache.Peek(p, key, u.lines)
-	} else {
+	case u.heading:
+		lines, elided, answer = u.s.cache.Head(p, key, u.lines)
+	default:
 		lines, answer = u.s.cache.Get(p, key, u.lines)
 	}
 	switch answer {
 	case cache.Hit:
 		u.lines = lines
-		return lines[start:len(lines):len(lines)], true, nil
+		return lines[start:len(lines):len(lines)], elided, true, nil
 	case cache.Absent:
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
 	// A slice is counted under its latch, which a unit that follows holds: where nothing
 	// is, nothing need be looked for. That is most of what a new copy would read.
 	if u.following && u.s.counts.KeysOf(layout.SliceOf(p)) == 0 {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
 	version := l.Version()
 	u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], p, key)
 	value, closer, err := u.s.db.Get(u.pbuf)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
-			return nil, false, nil
+			return nil, 0, false, nil
 		}
-		return nil, false, u.s.readFailed(err)
+		return nil, 0, false, u.s.readFailed(err)
 	}
 	u.lines = append(u.lines, value...)
-	line := u.lines[start:len(u.lines):len(u.lines)]
+	line = u.lines[start:len(u.lines):len(u.lines)]
 	_ = closer.Close()
 	if !u.peeking {
 		u.s.cache.Fill(p, key, line, l, version)
 	}
-	return line, true, nil
+	return line, 0, true, nil
 }
 
 // clockTolerance is for how long, in milliseconds, the clock of another node may say that a key

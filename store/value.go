@@ -18,6 +18,8 @@ type Value struct {
 	// type of a collection wants to know beside its elements. It is valid until the unit
 	// ends.
 	Inline []byte
+	// elided: Inline lacks the string, of Size bytes. See [Unit.Head].
+	elided bool
 	gen    uint64
 	place  Place
 }
@@ -40,6 +42,8 @@ func (v *Value) header() layout.Header {
 		h.Flags = layout.FlagRaw
 	}
 	switch {
+	case v.elided:
+		h.Value = zeroPiece[:v.Size] // nobody reads more of it than its length
 	case v.gen == 0:
 	case v.Type == String:
 		h.Count = uint64(v.Size)

@@ -16,7 +16,7 @@ import (
 // Each shard is a ring of entries in the order they were added, with an index
 // over it. Room is made at the old end: an entry that was read since it was last
 // looked at there moves to the new end once more (the CLOCK rule), any other is
-// dropped. Lines are written in place where the new value fits.
+// dropped; of a long string a stub stays. Lines are written in place where the new value fits.
 //
 // While a shard has dropped nothing since the store was empty, a key without a line
 // there does not exist: neither a miss nor the first SET of a key goes to Pebble as
@@ -58,6 +58,7 @@ const (
 	entDead    = 1 << 24
 	entRef     = 1 << 25
 	entElement = 1 << 26 // it is of an element, not of a key
+	entStub    = 1 << 27 // its line is a stub: see stub.go
 	maxLineKey = entDead - 1
 )
 
@@ -65,12 +66,14 @@ type shard struct {
 	mu    sync.Mutex
 	ring  []byte
 	index []byte // slots of 8 B, as many as there may be; see index.go
-	slots uint32 // how many of them it has
+	// slots is how many of them it has. It changes under mu; only Prefetch reads it without.
+	slots atomic.Uint32
 	used  uint32 // of these
 	// The ring's live part is [begin, end) in offsets that only grow; the
 	// place in ring is the offset modulo its length. No entry wraps around.
 	begin, end uint64
 	live       int64 // bytes of entries that are not dead
+	stubs      int64 // of these, of stubs
 	// complete: every key of the store that belongs to this shard has a line here, so
 	// that a key without one does not exist.
 	complete bool
@@ -102,7 +105,8 @@ func New(size int64) (*Cache, error) {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
 		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
-		s.slots, s.known = slotsAtFirst(slots), &c.known
+		s.slots.Store(slotsAtFirst(slots))
+		s.known = &c.known
 	}
 	return c, nil
 }
@@ -164,19 +168,32 @@ func (c *Cache) Get(p layout.Place, key, dst []byte) ([]byte, Answer) {
 		return dst, answer
 	}
 	e := s.entry(slot)
-	word := binary.LittleEndian.Uint32(e[entKeyLen:])
-	if word&entRef == 0 {
-		binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
+	if isStub(e) {
+		s.misses++
+		s.mu.Unlock()
+		return dst, Miss
 	}
-	now := c.clock.Load()
-	if binary.LittleEndian.Uint32(e[entSeen:]) != now {
-		binary.LittleEndian.PutUint32(e[entSeen:], now)
-	}
-	start := entryHead + int(word&maxLineKey)
-	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
+	s.use(e, c.clock.Load())
+	dst = append(dst, lineIn(e)...)
 	s.hits++
 	s.mu.Unlock()
 	return dst, Hit
+}
+
+// use notes that an entry is read now.
+func (s *shard) use(e []byte, now uint32) {
+	if word := binary.LittleEndian.Uint32(e[entKeyLen:]); word&entRef == 0 {
+		binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
+	}
+	if binary.LittleEndian.Uint32(e[entSeen:]) != now {
+		binary.LittleEndian.PutUint32(e[entSeen:], now)
+	}
+}
+
+// lineIn returns the line of an entry.
+func lineIn(e []byte) []byte {
+	start := entryHead + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
+	return e[start : start+int(binary.LittleEndian.Uint32(e[entLine:]))]
 }
 
 // missing is the answer for a key without a line.
@@ -228,8 +245,10 @@ func (c *Cache) Peek(p layout.Place, key, dst []byte) ([]byte, Answer) {
 		return dst, s.missing()
 	}
 	e := s.entry(slot)
-	start := entryHead + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
-	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), Hit
+	if isStub(e) {
+		return dst, Miss
+	}
+	return append(dst, lineIn(e)...), Hit
 }
 
 // LastUsed returns the second, on the cache's clock, in which the key's line was
@@ -302,8 +321,8 @@ func (c *Cache) Clear() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		clear(s.index[:uint64(s.slots)*8])
-		s.used, s.begin, s.end, s.live, s.complete = 0, 0, 0, 0, true
+		clear(s.index[:uint64(s.slots.Load())*8])
+		s.used, s.begin, s.end, s.live, s.stubs, s.complete = 0, 0, 0, 0, 0, true
 		s.mu.Unlock()
 	}
 }

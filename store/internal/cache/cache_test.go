@@ -39,6 +39,10 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 				for j := range line {
 					line[j] = byte(i + j)
 				}
+				if rnd.IntN(2) == 0 {
+					h := layout.Header{Type: layout.String, Expiry: int64(rnd.IntN(2)), Value: line}
+					line = h.Append(nil)
+				}
 				c.Put(p, key, line)
 				want[string(key)] = line
 			case op < 5:
@@ -68,6 +72,20 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 						t.Fatalf("step %d: %d bytes of nothing are kept", i, s.end-s.begin)
 					}
 				}
+			case op < 7:
+				head, elided, answer := c.Head(p, key, nil)
+				asked++
+				w, in := want[string(key)]
+				if answer == Absent && in {
+					t.Fatalf("step %d: key %s exists, says the map, and does not, says the cache", i, key)
+				}
+				if answer != Hit {
+					continue
+				}
+				found++
+				if !in || len(head)+elided != len(w) || !bytes.HasPrefix(w, head) || elided != layout.InlineString(w) {
+					t.Fatalf("step %d: key %s: got %d bytes and %d left out, want %d (known %v)", i, key, len(head), elided, len(w), in)
+				}
 			default:
 				line, answer := c.Get(p, key, nil)
 				asked++
@@ -89,10 +107,15 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 		if found < 1000 {
 			t.Fatalf("only %d hits: the cache forgets too much to test anything", found)
 		}
+		for i := range c.shards {
+			if s := &c.shards[i]; s.stubs < 0 || s.stubs > s.live {
+				t.Fatalf("a shard counts %d bytes of stubs, of %d", s.stubs, s.live)
+			}
+		}
 		used, lines := c.Usage()
 		count := int64(0)
 		for key := range want {
-			if _, answer := c.Get(layout.PlaceOf(testToken, []byte(key)), []byte(key), nil); answer == Hit {
+			if _, _, answer := c.Head(layout.PlaceOf(testToken, []byte(key)), []byte(key), nil); answer == Hit {
 				count++
 			}
 		}
@@ -135,6 +158,72 @@ func TestCacheKeepsLinesThatAreRead(t *testing.T) {
 	}
 	if kept < 900 {
 		t.Fatalf("kept %d of 1000 hot lines", kept)
+	}
+}
+
+// A line that takes the place of a stub is a line.
+func TestLineReplacesStubInPlace(t *testing.T) {
+	c, err := New(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	key := []byte("key")
+	p := layout.PlaceOf(testToken, key)
+	long := layout.Header{Type: layout.String, Value: make([]byte, 4<<10)}
+	c.Put(p, key, long.Append(nil))
+	for i := 0; ; i++ {
+		if _, answer := c.Peek(p, key, nil); answer == Miss {
+			break
+		}
+		other := fmt.Appendf(nil, "other-%d", i)
+		c.Put(layout.PlaceOf(testToken, other), other, long.Append(nil))
+	}
+	if _, elided, answer := c.Head(p, key, nil); answer != Hit || elided != 4<<10 {
+		t.Fatalf("the stub says %d bytes, answer %d", elided, answer)
+	}
+	short := layout.Header{Type: layout.String, Value: []byte("x")}
+	c.Put(p, key, short.Append(nil))
+	if line, answer := c.Get(p, key, nil); answer != Hit || !bytes.Equal(line, short.Append(nil)) {
+		t.Errorf("answer %d, %q", answer, line)
+	}
+}
+
+// BenchmarkPipelineGet reads 16 keys at a time out of a million.
+func BenchmarkPipelineGet(b *testing.B) {
+	for _, prefetch := range []bool{false, true} {
+		b.Run(fmt.Sprintf("prefetch=%v", prefetch), func(b *testing.B) { benchmarkPipelineGet(b, prefetch) })
+	}
+}
+
+func benchmarkPipelineGet(b *testing.B, prefetch bool) {
+	c, err := New(256 << 20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	const n, pipeline = 1 << 20, 16
+	keys := make([][]byte, n)
+	places := make([]layout.Place, n)
+	line := bytes.Repeat([]byte("x"), 66)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "key:%012d", i)
+		places[i] = layout.PlaceOf(testToken, keys[i])
+		c.Put(places[i], keys[i], line)
+	}
+	rand.Shuffle(n, func(i, j int) {
+		keys[i], keys[j], places[i], places[j] = keys[j], keys[i], places[j], places[i]
+	})
+	var dst []byte
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		at := i * pipeline & (n - 1)
+		if prefetch {
+			c.Prefetch(places[at : at+pipeline])
+		}
+		for j := at; j < at+pipeline; j++ {
+			dst, _ = c.Get(places[j], keys[j], dst[:0])
+		}
 	}
 }
 

@@ -48,11 +48,11 @@ func (s *shard) entry(i uint32) []byte {
 }
 
 // home is the slot of a tag.
-func (s *shard) home(tag uint64) uint32 { return uint32(tag >> 32 * uint64(s.slots) >> 32) }
+func (s *shard) home(tag uint64) uint32 { return uint32(tag >> 32 * uint64(s.slots.Load()) >> 32) }
 
 // next is the slot behind i.
 func (s *shard) next(i uint32) uint32 {
-	if i++; i < s.slots {
+	if i++; i < s.slots.Load() {
 		return i
 	}
 	return 0
@@ -63,7 +63,7 @@ func (s *shard) behind(i, j uint32) uint32 {
 	if j >= i {
 		return j - i
 	}
-	return j + s.slots - i
+	return j + s.slots.Load() - i
 }
 
 func (s *shard) find(id *lineID) (uint32, bool) {
@@ -117,17 +117,23 @@ func (s *shard) free(i uint32) {
 }
 
 // crowded reports whether no slot may be taken before one is free, or the index has grown.
-func (s *shard) crowded() bool { return s.used >= s.slots-s.slots/4 }
+func (s *shard) crowded() bool {
+	slots := s.slots.Load()
+	return s.used >= slots-slots/4
+}
 
 // grow doubles the index, up to what there is room for. It returns false if there is none.
 func (s *shard) grow() bool {
 	most := uint32(len(s.index) / 8)
-	if s.slots == most {
+	slots := s.slots.Load()
+	if slots == most {
 		return false
 	}
-	old := bytes.Clone(s.index[:uint64(s.slots)*8])
-	s.slots, s.used = min(2*s.slots, most), 0
-	clear(s.index[:uint64(s.slots)*8]) // all of it: what is written now is not read first
+	old := bytes.Clone(s.index[:uint64(slots)*8])
+	slots = min(2*slots, most)
+	s.slots.Store(slots)
+	s.used = 0
+	clear(s.index[:uint64(slots)*8]) // all of it: what is written now is not read first
 	for ; len(old) > 0; old = old[8:] {
 		if v := binary.LittleEndian.Uint64(old); v != 0 {
 			s.insert(v)

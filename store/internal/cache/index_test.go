@@ -46,7 +46,7 @@ func TestCacheIndexGrows(t *testing.T) {
 					t.Fatalf("key %d of %d is %q", j, now, line)
 				}
 			}
-			slots := c.shards[0].slots
+			slots := c.shards[0].slots.Load()
 			t.Logf("%d keys: %d slots a shard, %d not found", now, slots, missing)
 			if missing > 0 {
 				t.Errorf("%d of %d keys are not found", missing, now)
@@ -57,8 +57,8 @@ func TestCacheIndexGrows(t *testing.T) {
 		}
 	}
 	for i := range c.shards {
-		if s := &c.shards[i]; int(s.slots) > len(s.index)/8 || s.used > s.slots-s.slots/4 {
-			t.Errorf("shard %d has %d of %d slots, and room for %d", i, s.used, s.slots, len(s.index)/8)
+		if s := &c.shards[i]; int(s.slots.Load()) > len(s.index)/8 || s.used > s.slots.Load()-s.slots.Load()/4 {
+			t.Errorf("shard %d has %d of %d slots, and room for %d", i, s.used, s.slots.Load(), len(s.index)/8)
 		}
 	}
 }
@@ -71,8 +71,8 @@ func TestLargeCacheIndexDoesNotGrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &c.shards[0]
-		if most := len(s.index) / 8; (int(s.slots) < most) != grows {
-			t.Errorf("a cache of %d bytes begins with %d of %d slots a shard", size, s.slots, most)
+		if most := len(s.index) / 8; (int(s.slots.Load()) < most) != grows {
+			t.Errorf("a cache of %d bytes begins with %d of %d slots a shard", size, s.slots.Load(), most)
 		}
 		c.Close()
 	}

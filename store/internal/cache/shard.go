@@ -21,6 +21,9 @@ func (s *shard) kill(i uint32) {
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
 	s.live -= int64(entrySize(e))
+	if word&entStub != 0 {
+		s.stubs -= int64(entrySize(e))
+	}
 	s.free(i)
 }
 
@@ -34,6 +37,7 @@ func (s *shard) put(id *lineID, line []byte, now uint32) {
 		if len(id.key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
 			binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
 			binary.LittleEndian.PutUint32(e[entSeen:], now)
+			s.fillStub(e)
 			copy(e[entryHead+len(id.key):], line)
 			return
 		}
@@ -46,7 +50,7 @@ func (s *shard) put(id *lineID, line []byte, now uint32) {
 		return
 	}
 	for s.crowded() && !s.grow() {
-		s.dropOldest()
+		s.dropOldest(false)
 	}
 	pos := s.room(size)
 	e := s.ring[pos:]
@@ -95,7 +99,7 @@ func (s *shard) pad(n uint64) {
 }
 
 // age takes the oldest entry away from the old end. A line that was read since it
-// came there gets another round, if it can move without wrapping.
+// came there gets another round, if it can move without wrapping; so does a stub.
 func (s *shard) age(moves *int) {
 	n := uint64(len(s.ring))
 	pos := s.begin % n
@@ -103,13 +107,14 @@ func (s *shard) age(moves *int) {
 		e := s.ring[pos:]
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
 		size := entrySize(e)
-		if word&(entDead|entRef) == entRef && *moves < clockMoves && n-s.end%n >= size {
+		stays := word&entDead == 0 && (word&entRef != 0 || word&entStub != 0 && s.stubs <= s.maxStubs())
+		if stays && *moves < clockMoves && n-s.end%n >= size {
 			*moves++
 			s.moveOldest(size)
 			return
 		}
 	}
-	s.dropOldest()
+	s.dropOldest(true)
 }
 
 // moveOldest moves the live entry at begin, of size bytes, to the end.
@@ -117,7 +122,7 @@ func (s *shard) moveOldest(size uint64) {
 	n := uint64(len(s.ring))
 	from, to := s.begin%n, s.end%n
 	id := idAt(s.ring[from:])
-	word := uint32(len(id.key)) | id.kind
+	word := binary.LittleEndian.Uint32(s.ring[from+entKeyLen:]) &^ entRef
 	slot, _ := s.find(&id)
 	// The two may overlap when the ring is full to within one entry; copy
 	// handles that, and nothing of the old place is needed afterwards.
@@ -128,8 +133,8 @@ func (s *shard) moveOldest(size uint64) {
 	s.setSlot(slot, slotValue(id.hash, int(to)))
 }
 
-// dropOldest drops what lies at begin.
-func (s *shard) dropOldest() {
+// dropOldest drops what lies at begin. With stubs, one stays of a long string.
+func (s *shard) dropOldest(stubs bool) {
 	n := uint64(len(s.ring))
 	pos := s.begin % n
 	if left := n - pos; left < entryHead {
@@ -141,7 +146,7 @@ func (s *shard) dropOldest() {
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	if word&entDead == 0 {
 		id := idAt(e)
-		if slot, ok := s.find(&id); ok {
+		if slot, ok := s.find(&id); ok && !(stubs && s.keepStub(e, slot, &id)) {
 			s.lacks(&id)
 			s.kill(slot)
 		}

@@ -130,6 +130,23 @@ func (h *Header) Parse(b []byte) error {
 	return nil
 }
 
+// InlineString returns how many bytes at the end of an encoded header are the string itself: 0
+// where the value is of another type, or lies under sub keys.
+func InlineString(b []byte) int {
+	if len(b) < 2 || Type(b[0]) != String || b[1]&flagChildren != 0 {
+		return 0
+	}
+	return max(len(b)-StringHead(b), 0)
+}
+
+// StringHead returns how many bytes come before the string in an encoded header that has one.
+func StringHead(b []byte) int {
+	if b[1]&flagExpiry != 0 {
+		return 2 + 8
+	}
+	return 2
+}
+
 // Size is what the value counts in bytes: DBSIZE's companion for a range.
 func (h *Header) Size() int64 {
 	switch {

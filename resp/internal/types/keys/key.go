@@ -11,7 +11,7 @@ import (
 func cmdDel(x *command.Call) {
 	n := int64(0)
 	for _, key := range x.Args[1:] {
-		v, err := x.Unit.Peek(key)
+		v, err := x.Unit.Head(key)
 		if err != nil {
 			x.Abort(err)
 			return

@@ -70,7 +70,7 @@ func readPairs(x *command.Call) (values []store.Value, ok bool) {
 	}
 	values = x.Values[:0]
 	for i := 1; i < len(x.Args); i += 2 {
-		v, err := x.Unit.Get(x.Args[i])
+		v, err := x.Unit.Head(x.Args[i])
 		if err != nil {
 			x.Fail(err)
 			return nil, false
@@ -90,7 +90,7 @@ func putPairs(x *command.Call, values []store.Value) bool {
 		key, value := x.Args[1+2*i], x.Args[2+2*i]
 		var err error
 		if i > 0 && x.Unit.Changed(key) {
-			v, err = x.Unit.Get(key) // perhaps by an earlier pair
+			v, err = x.Unit.Head(key) // perhaps by an earlier pair
 		}
 		if err == nil {
 			err = x.Unit.PutString(key, v, value, 0, false)

@@ -35,7 +35,11 @@ func cmdSet(x *command.Call) {
 func set(x *command.Call, key, value []byte, o *setOptions, expiry int64) {
 	x.Unit.IgnoreReads(!o.get && !o.nx && !o.xx)
 	defer x.Unit.IgnoreReads(false)
-	v, err := x.Unit.Get(key)
+	read := x.Unit.Head
+	if o.get {
+		read = x.Unit.Get
+	}
+	v, err := read(key)
 	if err != nil {
 		x.Fail(err)
 		return
@@ -98,7 +102,7 @@ func setex(x *command.Call, form timeForm) {
 }
 
 func cmdSetnx(x *command.Call) {
-	v, err := x.Unit.Get(x.Args[1])
+	v, err := x.Unit.Head(x.Args[1])
 	if err == nil && !v.Exists() {
 		err = x.Unit.PutString(x.Args[1], v, x.Args[2], 0, false)
 	}
