@@ -15,6 +15,9 @@ import (
 // onPurpose names the rows that real Redis 7.0 does not have like this.
 var onPurpose = map[string]string{
 	"client|setinfo": "of Redis 7.2: client libraries send it when they connect",
+	"bitop":          "has operations of Redis 8.2",
+	"zrank":          "has an option of Redis 7.2",
+	"zrevrank":       "has an option of Redis 7.2",
 	"hashmask":       "ours",
 	"loadlevels":     "ours",
 	"ring":           "ours",

@@ -2,28 +2,43 @@ package bitmaps
 
 import (
 	"crypto/subtle"
+	"strings"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
-// bitwise is an operation of BITOP: it lays src over dst, which is as long.
-type bitwise func(dst, src []byte)
+// bitwise is an operation of BITOP on parts of its sources, which are equally long.
+type bitwise struct {
+	// lay lays src over dst. The first source is in dst from the start.
+	lay func(dst, src []byte)
+	// first, if set, joins the first source with what lay has made of the others alone.
+	first func(dst, first []byte)
+	not   bool // lay takes what is in dst, the only source
+	one   bool // the bits that exactly one source has
+}
 
-// bitwiseOf returns the operation of a name, or nil; not says that it is NOT.
-func bitwiseOf(name []byte) (op bitwise, not bool) {
-	switch {
-	case wire.EqualFold(name, "and"):
-		return bitAnd, false
-	case wire.EqualFold(name, "or"):
-		return bitOr, false
-	case wire.EqualFold(name, "xor"):
-		return bitXor, false
-	case wire.EqualFold(name, "not"):
-		return bitNot, true
+// bitwiseOf returns the operation of a name, or nil. DIFF, DIFF1, ANDOR and ONE are of Redis 8.2.
+func bitwiseOf(name []byte) *bitwise {
+	for _, o := range [...]struct {
+		name string
+		op   bitwise
+	}{
+		{"and", bitwise{lay: bitAnd}},
+		{"or", bitwise{lay: bitOr}},
+		{"xor", bitwise{lay: bitXor}},
+		{"not", bitwise{lay: bitNot, not: true}},
+		{"diff", bitwise{lay: bitOr, first: bitOnlyFirst}},
+		{"diff1", bitwise{lay: bitOr, first: bitNotFirst}},
+		{"andor", bitwise{lay: bitOr, first: bitAnd}},
+		{"one", bitwise{one: true}},
+	} {
+		if wire.EqualFold(name, o.name) {
+			return &o.op
+		}
 	}
-	return nil, false
+	return nil
 }
 
 func bitAnd(dst, src []byte) {
@@ -40,6 +55,20 @@ func bitOr(dst, src []byte) {
 
 func bitXor(dst, src []byte) { subtle.XORBytes(dst, dst, src) }
 
+// bitOnlyFirst keeps the bits of first that dst does not have.
+func bitOnlyFirst(dst, first []byte) {
+	for i, c := range first {
+		dst[i] = c &^ dst[i]
+	}
+}
+
+// bitNotFirst keeps the bits of dst that first does not have.
+func bitNotFirst(dst, first []byte) {
+	for i, c := range first {
+		dst[i] &^= c
+	}
+}
+
 // bitNot takes what is in dst already.
 func bitNot(dst, _ []byte) {
 	for i := range dst {
@@ -48,13 +77,16 @@ func bitNot(dst, _ []byte) {
 }
 
 func cmdBitop(x *command.Call) {
-	op, not := bitwiseOf(x.Args[1])
-	if op == nil {
+	op := bitwiseOf(x.Args[1])
+	switch {
+	case op == nil:
 		x.Error(command.MsgSyntax)
 		return
-	}
-	if not && len(x.Args) != 4 {
+	case op.not && len(x.Args) != 4:
 		x.Error("ERR BITOP NOT must be called with a single source key.")
+		return
+	case op.first != nil && len(x.Args) < 5:
+		x.Error("ERR BITOP " + strings.ToUpper(string(x.Args[1])) + " must be called with at least two source keys.")
 		return
 	}
 	dst, keys := x.Args[2], x.Args[3:]
@@ -74,7 +106,7 @@ func cmdBitop(x *command.Call) {
 	case size == 0:
 		x.Unit.Delete(dst, target)
 	default:
-		c := bitCombiner{x: x, op: op, not: not, keys: keys, sources: sources}
+		c := bitCombiner{x: x, op: op, keys: keys, sources: sources}
 		err = x.Unit.BuildString(dst, target, size, 0, true, c.fill)
 	}
 	switch {
@@ -92,31 +124,67 @@ func cmdBitop(x *command.Call) {
 // A bitCombiner computes the result of BITOP part by part.
 type bitCombiner struct {
 	x       *command.Call
-	op      bitwise
-	not     bool
+	op      *bitwise
 	keys    [][]byte
 	sources []store.Value
-	part    []byte
+	part    []byte // of a source
+	several []byte // bits that more than one source has
 }
 
 func (c *bitCombiner) fill(off int64, dst []byte) error {
-	if err := c.read(0, off, dst); err != nil {
-		return err
-	}
-	if c.not {
-		c.op(dst, nil)
-		return nil
-	}
 	if c.part == nil && len(c.keys) > 1 {
 		c.part = make([]byte, len(dst)) // the first part is the longest
 	}
+	start := 0
+	if c.op.first != nil {
+		start = 1
+	}
+	if err := c.read(start, off, dst); err != nil {
+		return err
+	}
+	if c.op.not {
+		c.op.lay(dst, nil)
+		return nil
+	}
+	if c.op.one && len(c.keys) > 1 {
+		return c.exactlyOne(off, dst)
+	}
+	for i := start + 1; i < len(c.keys); i++ {
+		part := c.part[:len(dst)]
+		if err := c.read(i, off, part); err != nil {
+			return err
+		}
+		c.op.lay(dst, part)
+	}
+	if c.op.first == nil {
+		return nil
+	}
+	part := c.part[:len(dst)]
+	if err := c.read(0, off, part); err != nil {
+		return err
+	}
+	c.op.first(dst, part)
+	return nil
+}
+
+// exactlyOne leaves the bits in dst, which holds the first source, that one source alone has.
+func (c *bitCombiner) exactlyOne(off int64, dst []byte) error {
+	if c.several == nil {
+		c.several = make([]byte, len(dst))
+	}
+	several := c.several[:len(dst)]
+	clear(several)
 	for i := 1; i < len(c.keys); i++ {
 		part := c.part[:len(dst)]
 		if err := c.read(i, off, part); err != nil {
 			return err
 		}
-		c.op(dst, part)
+		for j, b := range part {
+			several[j] |= dst[j] & b
+			dst[j] |= b
+		}
 	}
+	bitNotFirst(dst, several)
 	return nil
 }
 

@@ -74,7 +74,7 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RO access"),
 	},
 	{
-		Name: "zrank", Arity: 3, Group: "sorted-set", Run: cmdZrank,
+		Name: "zrank", Arity: -3, Group: "sorted-set", Run: cmdZrank,
 		Flags: command.FlagReadonly | command.FlagFast,
 		Keys:  command.OneKey("RO access"),
 	},
@@ -85,7 +85,7 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RW delete"),
 	},
 	{
-		Name: "zrevrank", Arity: 3, Group: "sorted-set", Run: cmdZrevrank,
+		Name: "zrevrank", Arity: -3, Group: "sorted-set", Run: cmdZrevrank,
 		Flags: command.FlagReadonly | command.FlagFast,
 		Keys:  command.OneKey("RO access"),
 	},

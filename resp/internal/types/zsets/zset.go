@@ -260,8 +260,18 @@ func cmdZrank(x *command.Call) { rankOf(x, false) }
 
 func cmdZrevrank(x *command.Call) { rankOf(x, true) }
 
-// rankOf replies with how many members are before one, or behind it.
+// rankOf replies with how many members are before one, or behind it: WITHSCORE, of Redis 7.2,
+// with its score, too.
 func rankOf(x *command.Call, back bool) {
+	withScore := len(x.Args) == 4
+	switch {
+	case len(x.Args) > 4:
+		x.Error("ERR wrong number of arguments for '" + x.Row.Full + "' command")
+		return
+	case withScore && !wire.EqualFold(x.Args[3], "withscore"):
+		x.Error(command.MsgSyntax)
+		return
+	}
 	z, ok := WholeZSet(x)
 	if !ok {
 		return
@@ -271,13 +281,20 @@ func rankOf(x *command.Call, back bool) {
 	if err == nil && found {
 		rank, err = z.Rank(collection.RankKey(nil, score, x.Args[2]))
 	}
+	if back {
+		rank = z.Len() - 1 - rank
+	}
 	switch {
 	case err != nil:
 		x.Fail(err)
+	case !found && withScore:
+		x.NullArray()
 	case !found:
 		x.Null()
-	case back:
-		x.Int(z.Len() - 1 - rank)
+	case withScore:
+		x.Array(2)
+		x.Int(rank)
+		x.Double(score)
 	default:
 		x.Int(rank)
 	}
