@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/ops"
@@ -59,7 +60,7 @@ func (s *Store) lastSettlement() uint64 {
 func (s *Store) settles(t *testing.T) {
 	t.Helper()
 	last := s.lastSettlement()
-	waitFor(t, "all settlements are durable", func() bool { return s.syncs.IsDurable(last) })
+	resptest.WaitFor(t, "all settlements are durable", func() bool { return s.syncs.IsDurable(last) })
 }
 
 // TestBatchesMayBeAppliedTogether, however many: the store is the same in the end, and

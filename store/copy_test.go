@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -332,7 +333,7 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 	close(stop)
 	writers.Wait()
 	src.skew.Add(3_602_000) // all that will expire does so now
-	waitFor(t, "expired keys vanish", func() bool {
+	resptest.WaitFor(t, "expired keys vanish", func() bool {
 		return len(src.content(t, ring.Whole, false)) == len(src.content(t, ring.Whole, true))
 	})
 	src.latches.Lock(latch.All()) // what has just vanished is handed over before its latch is let go

@@ -19,6 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/wal"
@@ -530,7 +531,7 @@ func TestDamagedTable(t *testing.T) {
 	if err := s.db.Compact(ctx, []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 		t.Error("the damaged table was merged")
 	}
-	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+	resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 	few(t, "attempts", s.files.FailedTables)
 	if err := s.Writable(); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrReadOnly) {
 		t.Errorf("Writable: %v", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -79,7 +80,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 				if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 					t.Error("the damaged table was merged")
 				}
-				waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+				resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 			}
 			if how == "crash before the cut" {
 				var done Signal
@@ -267,14 +268,14 @@ func TestDamageLeavesTimeToDiscardIt(t *testing.T) {
 		if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 			t.Error("the damaged table was merged")
 		}
-		waitFor(t, "the damage is known", func() bool { return len(s.Damaged()) > 0 })
+		resptest.WaitFor(t, "the damage is known", func() bool { return len(s.Damaged()) > 0 })
 		if grace == time.Hour {
 			s.set(t, "new", "v", 0)
 			if err := s.Writable(); err != nil {
 				t.Error(err)
 			}
 		} else {
-			waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+			resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 		}
 		if err := putOff(func() error { return s.DiscardRanges(ring.Whole) }); err != nil {
 			t.Error(err)

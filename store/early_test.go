@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -82,7 +83,7 @@ func TestHeldRepliesAreGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, looked := look(t, s, "a"), time.Now()
-	waitFor(t, "the clock goes on", func() bool { return time.Now().After(looked) })
+	resptest.WaitFor(t, "the clock goes on", func() bool { return time.Now().After(looked) })
 	s.FailUnacked(0)
 	for _, w := range []*told{write, read} {
 		if <-w.ch; !errors.Is(w.err, ErrUnacked) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // Elements that skip an interval without elements yield what those that do not skip it yield, in
@@ -175,7 +176,7 @@ func TestMemtableWithManyPassedTombstonesIsWrittenOut(t *testing.T) {
 	leaveTombstones(t, s, "k", name, n)
 	for _, latches := range [][]string{nil, {"k"}} {
 		// The housekeeping of the store sets the number to 0 once a second.
-		waitFor(t, "tombstones that are passed are counted", func() bool {
+		resptest.WaitFor(t, "tombstones that are passed are counted", func() bool {
 			was := s.housekeeper.passedTombstones.Load()
 			s.inUnit(t, func(u *Unit) {
 				v, err := u.GetWhole([]byte("k"))
@@ -200,5 +201,5 @@ func TestMemtableWithManyPassedTombstonesIsWrittenOut(t *testing.T) {
 	}
 	s.housekeeper.passedTombstones.Store(maxTombstones)
 	s.housekeeper.flushTombstones()
-	waitFor(t, "the memtable is written out", func() bool { return s.db.Metrics().Flush.Count > written })
+	resptest.WaitFor(t, "the memtable is written out", func() bool { return s.db.Metrics().Flush.Count > written })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -40,9 +41,9 @@ func TestExpiredKeysVanish(t *testing.T) {
 	}
 	s.audit(t)
 	s.skew.Store(2 * hour)
-	waitFor(t, "expired keys vanish", func() bool { return s.Keys() == stay })
+	resptest.WaitFor(t, "expired keys vanish", func() bool { return s.Keys() == stay })
 	// They are counted a moment after they are gone.
-	waitFor(t, "expired keys are counted", func() bool { return s.expirer.expired.Load() == 2000-stay })
+	resptest.WaitFor(t, "expired keys are counted", func() bool { return s.expirer.expired.Load() == 2000-stay })
 	s.collectAll(t)
 	if a := s.audit(t); a.keys != stay || a.garbage != 0 {
 		t.Errorf("%d keys and %d pieces of garbage are left, want %d and none", a.keys, a.garbage, stay)
@@ -76,7 +77,7 @@ func TestManyExpireAtOnce(t *testing.T) {
 		}, keys...)
 	}
 	s.skew.Store(2 * 3_600_000)
-	waitFor(t, "all expired keys vanish", func() bool { return s.Keys() == 0 })
+	resptest.WaitFor(t, "all expired keys vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 
@@ -120,7 +121,7 @@ func TestWrongIndexEntriesAreRemoved(t *testing.T) {
 			}
 		}
 	}
-	waitFor(t, "one key expires", func() bool { return s.now() > now+1 })
+	resptest.WaitFor(t, "one key expires", func() bool { return s.now() > now+1 })
 	if _, _, err := s.expirer.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestExpiriesSurviveReopening(t *testing.T) {
 	defer s.mustClose(t)
 	s.audit(t)
 	s.skew.Store(2 * 3_600_000)
-	waitFor(t, "expired keys vanish", func() bool { return s.Keys() == 0 })
+	resptest.WaitFor(t, "expired keys vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -32,12 +33,12 @@ func TestTableFaults(t *testing.T) {
 			fs := newFaultyFS(base)
 			s := openTest(t, faultConfig(fs, FsyncEverySec))
 			stop := h.run(t, s)
-			waitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
+			resptest.WaitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
 			fs.inject(what)
 			if _, err := s.db.AsyncFlush(); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+			resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 			stop()
 			few(t, "attempts", fs.hits.Load)
 			for _, w := range h.writers {
@@ -49,7 +50,7 @@ func TestTableFaults(t *testing.T) {
 				t.Errorf("while the fault lasts: %v", err)
 			}
 			fs.end()
-			waitFor(t, "recovery", func() bool { return s.Writable() == nil })
+			resptest.WaitFor(t, "recovery", func() bool { return s.Writable() == nil })
 			s.set(t, "after", "x", 0)
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
@@ -74,7 +75,7 @@ func TestCloseDuringTableFault(t *testing.T) {
 	if _, err := s.db.AsyncFlush(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+	resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestManifestFault(t *testing.T) {
 	}
 	select {
 	case <-s.Fatal():
-	case <-time.After(patience):
+	case <-time.After(resptest.Patience):
 		t.Fatal("Fatal is not closed")
 	}
 	if err := s.Writable(); !errors.Is(err, ErrReadOnly) {
@@ -163,7 +164,7 @@ func TestOpenFaults(t *testing.T) {
 				t.Errorf("%s: read: %q, %v", tt.name, v, err)
 			}
 			fs.end()
-			waitFor(t, "recovery", func() bool { return got.Writable() == nil })
+			resptest.WaitFor(t, "recovery", func() bool { return got.Writable() == nil })
 			if err := got.Close(); err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 			}
@@ -172,7 +173,7 @@ func TestOpenFaults(t *testing.T) {
 		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrInUse) {
 			t.Errorf("%s: a wrong reason: %v", tt.name, err)
 		}
-		waitFor(t, tt.name+": Pebble to stop", func() bool { return !pebbleRuns() })
+		resptest.WaitFor(t, tt.name+": Pebble to stop", func() bool { return !pebbleRuns() })
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -204,7 +205,7 @@ func TestFreeSpaceGuard(t *testing.T) {
 	s.set(t, "a", "1", 0)
 	for range 2 {
 		fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 99 << 20})
-		waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+		resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 		if err := s.Writable(); !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "disk almost full") {
 			t.Error(err)
 		}
@@ -221,7 +222,7 @@ func TestFreeSpaceGuard(t *testing.T) {
 			t.Errorf("commit: %v", err)
 		}
 		fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 101 << 20})
-		waitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
+		resptest.WaitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
 		if v, _ := s.get(t, "a"); v != "1" {
 			t.Errorf("the refused write is there: %q", v)
 		}
@@ -256,7 +257,7 @@ func TestTroubleInTheMiddleOfAUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 		fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 99 << 20})
-		waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+		resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 	}
 	if _, err := u.Commit(nil); !errors.Is(err, ErrUnknown) {
 		t.Errorf("commit: %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -87,19 +88,6 @@ func once(what fault) func() fault {
 	}
 }
 
-// patience is for what takes a moment when the machine does nothing else.
-const patience = time.Minute
-
-// waitFor polls until ok, and fails the test when its patience ends.
-func waitFor(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited too long: %s", what)
-		}
-	}
-}
-
 // few fails the test if a counter rises by more than a hundred a second. It measures the time
 // that passes, so a machine that is slow does not make a test fail.
 func few[N int32 | int64](t *testing.T, what string, count func() N) {
@@ -125,7 +113,7 @@ func TestHangingFsync(t *testing.T) {
 	var began sync.Once
 	fs := newFaultyFS(vfs.NewMem())
 	s := openTest(t, faultConfig(fs, FsyncEverySec))
-	s.wal.SetPatience(patience)
+	s.wal.SetPatience(resptest.Patience)
 	s.set(t, "a", "1", 0)
 	fs.inject(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, ".log") {
@@ -245,9 +233,9 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 		}
 	}
 	defer end()
-	waitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
+	resptest.WaitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
 	fs.inject(what)
-	waitFor(t, "the fault", func() bool {
+	resptest.WaitFor(t, "the fault", func() bool {
 		// Some of the faults wait for a new log or for the ticker.
 		if fs.hits.Load() == 0 {
 			_, _ = s.db.AsyncFlush()
@@ -256,7 +244,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 		return fs.hits.Load() > 0
 	})
 	if lasting {
-		waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+		resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 	}
 	crashes := 4
 	if testing.Short() {
@@ -274,9 +262,9 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 	}
 	fs.end()
 	take()
-	waitFor(t, "recovery", func() bool { return s.Writable() == nil })
+	resptest.WaitFor(t, "recovery", func() bool { return s.Writable() == nil })
 	before := h.promised()
-	waitFor(t, "writes after recovery", func() bool {
+	resptest.WaitFor(t, "writes after recovery", func() bool {
 		for i, p := range h.promised() {
 			if p < before[i]+2 {
 				return false

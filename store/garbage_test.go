@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -67,7 +68,7 @@ func TestGarbageIsCollectedByItself(t *testing.T) {
 		}
 		return n
 	}
-	waitFor(t, "garbage is collected", func() bool { return left() == 0 })
+	resptest.WaitFor(t, "garbage is collected", func() bool { return left() == 0 })
 	s.audit(t)
 	s.mustClose(t)
 }

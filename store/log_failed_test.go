@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -48,7 +49,7 @@ func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 				t.Error("a log that has not failed counts as failed")
 			}
 			fs.inject(either(what, tables))
-			waitFor(t, "the failure of the log", func() bool {
+			resptest.WaitFor(t, "the failure of the log", func() bool {
 				u := s.NewUnit()
 				u.Begin(s.now(), []Place{u.Place([]byte("a"))})
 				v, err := u.Get([]byte("a"))
@@ -74,7 +75,7 @@ func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 				t.Error("the failure of the log is not known until it is forgotten")
 			}
 			fs.end()
-			waitFor(t, "recovery", func() bool { return s.Writable() == nil })
+			resptest.WaitFor(t, "recovery", func() bool { return s.Writable() == nil })
 			if found(killed(), false) {
 				t.Error("a log that was healed counts as failed")
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -32,7 +33,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 		t.Fatal("the keys lie all on one side")
 	}
 	s.skew.Add(61_000)
-	waitFor(t, "the others vanish", func() bool { return s.Keys() == followed })
+	resptest.WaitFor(t, "the others vanish", func() bool { return s.Keys() == followed })
 	if _, _, err := s.expirer.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil || s.Keys() != followed {
 		t.Errorf("%d keys, want %d, %v", s.Keys(), followed, err)
 	}
@@ -57,7 +58,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 	}
 	s.audit(t)
 	s.SetPassive(ring.Range{Start: 1 << 30, End: 0}, false)
-	waitFor(t, "they vanish", func() bool { return s.Keys() == 0 })
+	resptest.WaitFor(t, "they vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 

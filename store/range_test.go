@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -293,7 +294,7 @@ func TestSweepKeepsRefilledRange(t *testing.T) {
 	}
 	s.mustClose(t)
 	s = openTest(t, memConfig(fs, FsyncNo)) // the housekeeping sweeps by itself
-	waitFor(t, "the index is swept", func() bool {
+	resptest.WaitFor(t, "the index is swept", func() bool {
 		sts, err := s.expirer.droppedIntervals()
 		return err == nil && len(sts) == 0
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // A smallDisk has so many bytes for the files of a store.
@@ -136,11 +137,11 @@ func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
 	if err := s.flushTables(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the tables to be merged", func() bool { return s.db.Metrics().Compact.NumInProgress == 0 })
+	resptest.WaitFor(t, "the tables to be merged", func() bool { return s.db.Metrics().Compact.NumInProgress == 0 })
 	if err := s.db.Compact(t.Context(), []byte{0}, []byte{255}, false); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "obsolete tables to be deleted", func() bool {
+	resptest.WaitFor(t, "obsolete tables to be deleted", func() bool {
 		m := s.db.Metrics()
 		return m.Table.ObsoleteCount == 0 && m.Table.ZombieCount == 0
 	})
@@ -160,7 +161,7 @@ func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	waitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
+	resptest.WaitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
 	t.Logf("writes are accepted after %v", time.Since(began))
 	if err := write(); err != nil {
 		t.Error(err)

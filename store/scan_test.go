@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -65,7 +66,7 @@ func TestScanFindsEveryKeyOnce(t *testing.T) {
 	want[""] = 1
 	soon := s.now() + 1
 	s.set(t, "expired", "x", soon)
-	waitFor(t, "one key expires", func() bool { return s.now() > soon })
+	resptest.WaitFor(t, "one key expires", func() bool { return s.now() > soon })
 	for _, count := range []int{1, 10, 333, 1 << 40} {
 		if seen := s.scan(t, count); !maps.Equal(seen, want) {
 			t.Errorf("count %d: %d keys, want %d", count, len(seen), len(want))
@@ -371,7 +372,7 @@ func TestRandomKeyIsAlive(t *testing.T) {
 	for i := range 100 {
 		s.set(t, fmt.Sprint("x", i), "v", soon)
 	}
-	waitFor(t, "all keys expire", func() bool { return s.now() > soon })
+	resptest.WaitFor(t, "all keys expire", func() bool { return s.now() > soon })
 	if k, err := s.RandomKey(); k != nil || err != nil {
 		t.Errorf("all have expired: %q, %v", k, err)
 	}

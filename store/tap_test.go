@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/ops"
@@ -267,7 +268,7 @@ func TestAbandonedValuesLeaveNothing(t *testing.T) {
 	for range 50 {
 		writeFilled(t, src, "k", byte('a'+rnd.IntN(26)), 2*pieceSize+rnd.IntN(3*pieceSize), rnd.IntN(4))
 	}
-	waitFor(t, "the stream is worked off", func() bool {
+	resptest.WaitFor(t, "the stream is worked off", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return len(l.queue) == 0 && l.tap.AllAcked()

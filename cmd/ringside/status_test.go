@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/resp/status"
 )
@@ -197,15 +198,6 @@ func (c *collected) String() string {
 	return c.text.String()
 }
 
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("in vain: " + what)
-		}
-	}
-}
-
 // Without a terminal frames follow each other; a node that cannot be reached is tried
 // again, and the end by Ctrl-C is no failure.
 func TestWatchContinuesAfterFailures(t *testing.T) {
@@ -222,7 +214,7 @@ func TestWatchContinuesAfterFailures(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(ctx) }()
-	await(t, "frames", func() bool { return strings.Contains(out.String(), "cluster frame-5") })
+	resptest.WaitFor(t, "frames", func() bool { return strings.Contains(out.String(), "cluster frame-5") })
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -239,7 +231,7 @@ func TestWatchContinuesAfterFailures(t *testing.T) {
 	var lines collected
 	w = watcher{fetch: w.fetch, timeout: time.Minute, interval: time.Millisecond, json: true, out: &lines, errors: &faults}
 	go func() { ended <- w.run(ctx) }()
-	await(t, "lines", func() bool { return strings.Count(lines.String(), "\n") >= 3 })
+	resptest.WaitFor(t, "lines", func() bool { return strings.Count(lines.String(), "\n") >= 3 })
 	cancel()
 	<-ended
 	for line := range strings.Lines(lines.String()) {
@@ -286,7 +278,7 @@ func TestStatusAsAProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "two frames", func() bool { return strings.Count(out.String(), "cluster ringside") >= 2 })
+	resptest.WaitFor(t, "two frames", func() bool { return strings.Count(out.String(), "cluster ringside") >= 2 })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,16 @@
 package client
 
 import (
-	"bufio"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"go.uber.org/goleak"
 )
 
@@ -35,7 +35,6 @@ type fake struct {
 	values map[string]string
 	seen   [][][]string // the commands of each connection
 	writes map[string]int
-	conns  sync.WaitGroup
 }
 
 func newFake(t testing.TB, f *fake) *fake {
@@ -46,34 +45,18 @@ func newFake(t testing.TB, f *fake) *fake {
 	}
 	f.addr = listener.Addr().String()
 	f.values, f.writes = map[string]string{}, map[string]int{}
-	var open []net.Conn
-	var mu sync.Mutex
-	f.conns.Go(func() {
-		for n := 0; ; n++ {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open = append(open, c)
-			mu.Unlock()
-			f.mu.Lock()
+	var next atomic.Int64
+	resptest.Serve(t, listener, func(c net.Conn) {
+		n := int(next.Add(1)) - 1
+		f.mu.Lock()
+		for len(f.seen) <= n {
 			f.seen = append(f.seen, nil)
-			f.mu.Unlock()
-			if f.tls != nil {
-				c = tls.Server(c, f.tls)
-			}
-			f.conns.Go(func() { f.serve(c, n) })
 		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		mu.Lock()
-		for _, c := range open {
-			_ = c.Close()
+		f.mu.Unlock()
+		if f.tls != nil {
+			c = tls.Server(c, f.tls)
 		}
-		mu.Unlock()
-		f.conns.Wait()
+		f.serve(c, n)
 	})
 	return f
 }
@@ -84,9 +67,9 @@ func (f *fake) serve(c net.Conn, n int) {
 	if f.cut != nil {
 		left = f.cut(n)
 	}
-	in := bufio.NewReader(c)
+	in := resptest.NewRequests(c)
 	for {
-		args, err := readCommand(in)
+		args, err := in.Next()
 		if err != nil {
 			return
 		}
@@ -144,7 +127,7 @@ func bulk(values map[string]string, key string) string {
 	if !ok {
 		return "$-1\r\n"
 	}
-	return fmt.Sprintf("$%d\r\n%s\r\n", len(v), v)
+	return resptest.Bulk(v)
 }
 
 // commands are what each connection has asked for.
@@ -160,32 +143,4 @@ func (f *fake) commands() []string {
 		all = append(all, strings.Join(lines, "\n"))
 	}
 	return all
-}
-
-func readCommand(in *bufio.Reader) ([]string, error) {
-	n, err := readHead(in)
-	if err != nil {
-		return nil, err
-	}
-	args := make([]string, n)
-	for i := range args {
-		size, err := readHead(in)
-		if err != nil {
-			return nil, err
-		}
-		b := make([]byte, size+2)
-		if _, err := io.ReadFull(in, b); err != nil {
-			return nil, err
-		}
-		args[i] = string(b[:size])
-	}
-	return args, nil
-}
-
-func readHead(in *bufio.Reader) (int, error) {
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // setter takes SETs and counts them by key, until it has had enough of them.
@@ -17,13 +19,11 @@ func setter(t *testing.T, enough int) (addr string, keys func() map[string]int) 
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	var serving sync.WaitGroup
 	seen := map[string]int{}
 	serve := func(conn net.Conn) {
-		defer func() { _ = conn.Close() }()
-		c := Over(conn)
+		c := resptest.NewRequests(conn)
 		for {
-			args, err := c.Strings()
+			args, err := c.Next()
 			if err != nil {
 				return
 			}
@@ -39,19 +39,7 @@ func setter(t *testing.T, enough int) (addr string, keys func() map[string]int) 
 			}
 		}
 	}
-	serving.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		serving.Wait()
-	})
+	resptest.Serve(t, l, serve)
 	return l.Addr().String(), func() map[string]int {
 		mu.Lock()
 		defer mu.Unlock()

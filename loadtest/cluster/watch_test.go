@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -23,8 +24,6 @@ type fake struct {
 	status  string
 	refuses bool
 	place   *ring.Placement
-	conns   []net.Conn
-	serving sync.WaitGroup
 }
 
 func newFake(t *testing.T, id string) *fake {
@@ -36,27 +35,7 @@ func newFake(t *testing.T, id string) *fake {
 	f := &fake{t: t, addr: l.Addr().String(), place: owned(t, id+" other", "other "+id), info: map[string]any{
 		"node": id, "run_id": "r1", "strategy": "buckets", "term": 1, "uptime_in_seconds": 1000,
 	}}
-	f.serving.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			f.mu.Lock()
-			f.conns = append(f.conns, conn)
-			f.mu.Unlock()
-			f.serving.Go(func() { f.serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		f.mu.Lock()
-		for _, conn := range f.conns {
-			_ = conn.Close()
-		}
-		f.mu.Unlock()
-		f.serving.Wait()
-	})
+	resptest.Serve(t, l, f.serve)
 	return f
 }
 
@@ -69,10 +48,9 @@ func (f *fake) set(fields map[string]any) {
 }
 
 func (f *fake) serve(conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	c := Over(conn)
+	c := resptest.NewRequests(conn)
 	for {
-		words, err := c.Strings()
+		words, err := c.Next()
 		if err != nil {
 			return
 		}
@@ -86,7 +64,6 @@ func (f *fake) serve(conn net.Conn) {
 }
 
 func (f *fake) reply(words string) string {
-	bulk := func(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
 	switch {
 	case f.refuses:
 		return "-ERR unknown command\r\n"
@@ -95,17 +72,17 @@ func (f *fake) reply(words string) string {
 		for name, value := range f.info {
 			fmt.Fprintf(&b, "%s:%v\r\n", name, value)
 		}
-		return bulk(b.String())
+		return resptest.Bulk(b.String())
 	case strings.HasPrefix(words, "INFO"):
-		return bulk("# Server\r\nredis_version:7\r\n")
+		return resptest.Bulk("# Server\r\nredis_version:7\r\n")
 	case words == "RING PLACEMENT":
 		b, err := f.place.MarshalBinary()
 		if err != nil {
 			f.t.Error(err)
 		}
-		return bulk(string(b))
+		return resptest.Bulk(string(b))
 	case words == "RING STATUS JSON":
-		return bulk(f.status)
+		return resptest.Bulk(f.status)
 	}
 	return "-ERR what?\r\n"
 }

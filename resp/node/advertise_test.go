@@ -1,6 +1,7 @@
 package node
 
 import (
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"net"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestAdvertisedNodesMeet(t *testing.T) {
 	defer a.Close()
 	b := openMember(t, "b", a.gossipAddr())
 	defer b.Close()
-	waitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
 	if m, _ := b.cluster.members.Node("a"); !strings.HasPrefix(m.BusAddr, "localhost:") || !strings.HasPrefix(m.ClientAddr, "localhost:") {
 		t.Errorf("b knows %+v", m)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -83,7 +84,7 @@ func (c *crew) close() {
 // generation is that of the running nodes, once all of them are in a cluster.
 func (c *crew) generation() uint64 {
 	c.t.Helper()
-	waitFor(c.t, "all nodes are in a cluster", func() bool {
+	resptest.WaitFor(c.t, "all nodes are in a cluster", func() bool {
 		for _, n := range c.nodes {
 			if n != nil && !n.cluster.entry.entered.Load() {
 				return false
@@ -111,7 +112,7 @@ func TestNodesWithTheSameExpectationFoundOneCluster(t *testing.T) {
 	defer c.close()
 	c.start(2, 0)
 	for _, i := range []int{0, 2} {
-		waitFor(t, "they have found each other", func() bool { return len(c.nodes[i].cluster.peers()) == 1 })
+		resptest.WaitFor(t, "they have found each other", func() bool { return len(c.nodes[i].cluster.peers()) == 1 })
 	}
 	c.start(1)
 	before := c.generation()
@@ -190,7 +191,7 @@ func TestNodesThatRestartInTheMiddleFoundOneCluster(t *testing.T) {
 	c := newCrew(t, 3, 3)
 	defer c.close()
 	c.start(0, 1)
-	waitFor(t, "they have found each other", func() bool { return len(c.nodes[0].cluster.peers()) == 1 })
+	resptest.WaitFor(t, "they have found each other", func() bool { return len(c.nodes[0].cluster.peers()) == 1 })
 	c.outside()
 	c.stop(0)
 	c.start(0)
@@ -209,7 +210,7 @@ func TestRestartedFounderContinues(t *testing.T) {
 		c.write(i, membership{Generation: 77, Founder: "n0"})
 	}
 	c.start(1, 2)
-	waitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
+	resptest.WaitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
 	c.outside()
 	c.start(0)
 	if g := c.all(); g != 77 {
@@ -227,14 +228,14 @@ func TestClusterOfDeadFounderIsJoined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "it has founded", func() bool { return n.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "it has founded", func() bool { return n.cluster.entry.entered.Load() })
 	g := n.cluster.entry.generation()
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 	c.write(1, membership{Generation: g, Founder: "n0"})
 	c.start(1, 2)
-	waitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
+	resptest.WaitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
 	c.outside()
 	c.start(0)
 	if now := c.all(); now != g {

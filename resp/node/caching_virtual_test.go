@@ -1,18 +1,17 @@
 package node
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // A cachingClient keeps what it has read until it is told that that has changed, or loses its
@@ -42,7 +41,7 @@ func (cl *cachingClient) connect() bool {
 		return false
 	}
 	cl.conn, cl.replies = conn, make(chan string, 1)
-	cl.reading.Go(func() { cl.read(bufio.NewReader(conn)) })
+	cl.reading.Go(func() { cl.read(resptest.NewReader(conn)) })
 	if cl.ask("HELLO", "3") == "" || cl.ask(append([]string{"CLIENT", "TRACKING", "ON"}, cl.options...)...) != "OK" {
 		cl.close()
 		return false
@@ -58,17 +57,12 @@ func (cl *cachingClient) close() {
 
 // ask returns the reply to a command, "" if the connection is lost.
 func (cl *cachingClient) ask(words ...string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(words))
-	for _, w := range words {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
-	}
 	if words[0] == "GET" {
 		cl.mu.Lock()
 		cl.asked = words[1]
 		cl.mu.Unlock()
 	}
-	if _, err := io.WriteString(cl.conn, b.String()); err != nil {
+	if _, err := cl.conn.Write(resptest.EncodeCommands([][]string{words})); err != nil {
 		return ""
 	}
 	select {
@@ -80,7 +74,7 @@ func (cl *cachingClient) ask(words ...string) string {
 }
 
 // read takes in replies and what is pushed, in their order.
-func (cl *cachingClient) read(r *bufio.Reader) {
+func (cl *cachingClient) read(r *resptest.Reader) {
 	defer func() {
 		cl.mu.Lock()
 		clear(cl.cached)
@@ -88,24 +82,26 @@ func (cl *cachingClient) read(r *bufio.Reader) {
 		close(cl.replies)
 	}()
 	for {
-		v, err := readReply(r)
+		v, err := r.Read()
 		if err != nil {
 			return
 		}
 		cl.mu.Lock()
-		if push, ok := v.([]any); ok && len(push) == 2 && push[0] == "invalidate" {
+		if v.Kind == '>' && len(v.Elems) == 2 && v.Elems[0].Text == "invalidate" {
 			cl.told++
-			keys, _ := push[1].([]any)
-			for _, key := range keys {
-				delete(cl.cached, key.(string))
+			for _, key := range v.Elems[1].Elems {
+				delete(cl.cached, key.Text)
 			}
-			if push[1] == nil {
+			if v.Elems[1].Kind == '_' {
 				clear(cl.cached)
 			}
 			cl.mu.Unlock()
 			continue
 		}
-		text := fmt.Sprint(v)
+		text := v.Text
+		if v.Kind == '-' || text == "" {
+			text = v.String()
+		}
 		if n, err := strconv.Atoi(text); err == nil && cl.asked != "" {
 			cl.cached[cl.asked] = n
 		}
@@ -113,43 +109,6 @@ func (cl *cachingClient) read(r *bufio.Reader) {
 		cl.mu.Unlock()
 		cl.replies <- text
 	}
-}
-
-// readReply reads a reply, or what is pushed, in RESP3.
-func readReply(r *bufio.Reader) (any, error) {
-	line, err := r.ReadString('\n')
-	if err != nil || len(line) < 3 {
-		return nil, fmt.Errorf("%q: %w", line, err)
-	}
-	kind, rest := line[0], line[1:len(line)-2]
-	n, _ := strconv.Atoi(rest)
-	switch kind {
-	case '$', '=':
-		if n < 0 {
-			return nil, nil
-		}
-		b := make([]byte, n+2)
-		_, err := io.ReadFull(r, b)
-		return string(b[:max(n, 0)]), err
-	case '_':
-		return nil, nil
-	case '*', '>', '~', '%':
-		if kind == '%' {
-			n *= 2
-		}
-		list := []any{}
-		for range n {
-			v, err := readReply(r)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		return list, nil
-	case '-':
-		return "-" + rest, nil
-	}
-	return rest, nil
 }
 
 // writtenKeys are what is known of keys that grow: each has one writer.

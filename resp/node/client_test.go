@@ -15,6 +15,7 @@ import (
 
 	"github.com/uber-go/tally/v4"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/client"
 )
 
@@ -33,7 +34,7 @@ func openRing(t *testing.T, route string, n *Node, metrics tally.Scope) *client.
 // not heard of the table yet knows of no share at all.
 func shares(t *testing.T, nodes ...*Node) {
 	t.Helper()
-	waitFor(t, fmt.Sprint(len(nodes), " shares"), func() bool {
+	resptest.WaitFor(t, fmt.Sprint(len(nodes), " shares"), func() bool {
 		for _, n := range nodes {
 			if len(n.cluster.table.State().Handoffs()) > 0 {
 				return false

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
@@ -38,7 +39,7 @@ func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
 
 // goneInTheEnd waits for what memberlist leaves behind for a while.
 func goneInTheEnd(t *testing.T) {
-	waitFor(t, "no goroutine is left", func() bool { return goleak.Find() == nil })
+	resptest.WaitFor(t, "no goroutine is left", func() bool { return goleak.Find() == nil })
 }
 
 func (n *Node) gossipAddr() string {
@@ -60,15 +61,6 @@ func (n *Node) primaries() map[string]int {
 	return count
 }
 
-func waitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("in vain: %s", what)
-		}
-	}
-}
-
 // closeAll ends the nodes that there are in the end.
 func closeAll(t *testing.T, nodes *[]*Node) {
 	for _, n := range *nodes {
@@ -88,7 +80,7 @@ func refused(err error) bool {
 // read is GET, once more for as long as it is refused.
 func read(t *testing.T, client *redis.Client, key string) (cmd *redis.StringCmd) {
 	t.Helper()
-	waitFor(t, "an answer to GET "+key, func() bool {
+	resptest.WaitFor(t, "an answer to GET "+key, func() bool {
 		cmd = client.Get(context.Background(), key)
 		return !refused(cmd.Err())
 	})
@@ -105,7 +97,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	ctx := context.Background()
 	nodes := []*Node{openMember(t, "a")}
 	defer closeAll(t, &nodes)
-	waitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
 	first := redistest.Client(&redis.Options{Addr: nodes[0].Addr().String(), MaxRetries: -1})
 	defer first.Close()
 	for i := range 2000 {
@@ -149,7 +141,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	count(0, nodes[0])
 	for i, id := range []string{"b", "c"} {
 		nodes = append(nodes, openMember(t, id, nodes[0].gossipAddr()))
-		waitFor(t, id+" has its share", func() bool {
+		resptest.WaitFor(t, id+" has its share", func() bool {
 			for _, n := range nodes {
 				p := n.primaries()
 				if len(p) != i+2 || p["a"] > 256/(i+2)+1 || p[id] < 256/(i+2) {
@@ -196,7 +188,7 @@ func TestLeaveAndRestart(t *testing.T) {
 	ctx := context.Background()
 	a := openMember(t, "a")
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.primaries()["a"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return a.primaries()["a"] == 256 })
 	dir := t.TempDir()
 	b, c := openMemberIn(t, dir, "b", a.gossipAddr()), openMember(t, "c", a.gossipAddr())
 	defer c.Close()
@@ -227,7 +219,7 @@ func TestLeaveAndRestart(t *testing.T) {
 	}
 	b = openMemberIn(t, dir, "b", a.gossipAddr())
 	defer func() { b.Close() }()
-	waitFor(t, "b is back", func() bool {
+	resptest.WaitFor(t, "b is back", func() bool {
 		n, err := client.Exists(ctx, "key:1", "key:2", "key:3", "key:4", "key:5", "key:6", "key:7").Result()
 		return err == nil && n == 7
 	})
@@ -238,7 +230,7 @@ func TestLeaveAndRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := b.store.Keys(); n > 0 {
-		waitFor(t, "nothing is left", func() bool { return b.store.Keys() == 0 })
+		resptest.WaitFor(t, "nothing is left", func() bool { return b.store.Keys() == 0 })
 	}
 	all()
 	if p := a.primaries(); p["b"] != 0 || p["a"] != 128 || p["c"] != 128 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 )
@@ -102,7 +103,7 @@ func TestWireForgetsConnections(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
-	waitFor(t, "they are forgotten", func() bool {
+	resptest.WaitFor(t, "they are forgotten", func() bool {
 		runtime.GC()
 		w.mu.Lock()
 		defer w.mu.Unlock()

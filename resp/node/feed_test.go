@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -19,7 +20,7 @@ func wantBackups(t *testing.T, nodes []*Node, copies int) {
 	if _, err := nodes[0].cluster.table.Apply(context.Background(), &table.SetBackups{Backups: copies}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "all ranges have their copies", func() bool {
+	resptest.WaitFor(t, "all ranges have their copies", func() bool {
 		for _, n := range nodes {
 			if n.short(copies, len(nodes)) > 0 {
 				return false
@@ -67,7 +68,7 @@ func TestBackupsHoldAcknowledgedWrites(t *testing.T) {
 	ctx := context.Background()
 	nodes := []*Node{openMember(t, "a")}
 	defer closeAll(t, &nodes)
-	waitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
 	for _, id := range []string{"b", "c"} {
 		nodes = append(nodes, openMember(t, id, nodes[0].gossipAddr()))
 	}

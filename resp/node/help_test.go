@@ -17,6 +17,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -115,5 +116,5 @@ func (r *records) await(t *testing.T, words ...string) {
 			t.Log(r.all())
 		}
 	}()
-	waitFor(t, fmt.Sprintf("the log says %q", words), func() bool { return r.has(words...) })
+	resptest.WaitFor(t, fmt.Sprintf("the log says %q", words), func() bool { return r.has(words...) })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // On real sockets and disks: a node is killed under load, the others take over, nothing that
@@ -41,7 +42,7 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 		return a.primaries()["a"] > 50 && a.primaries()["b"] > 50 && a.primaries()["c"] > 50
 	}
-	waitFor(t, "three nodes with backups", whole)
+	resptest.WaitFor(t, "three nodes with backups", whole)
 
 	var load sync.WaitGroup
 	var stop atomic.Bool
@@ -67,10 +68,10 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 		return sum
 	}
-	waitFor(t, "all write", func() bool { return done(0) > 200 && done(1) > 200 && done(2) > 200 })
+	resptest.WaitFor(t, "all write", func() bool { return done(0) > 200 && done(1) > 200 && done(2) > 200 })
 	victim.Kill()
 	before := done(0)
-	waitFor(t, "the others serve everything", func() bool {
+	resptest.WaitFor(t, "the others serve everything", func() bool {
 		p := a.primaries()
 		return p["a"]+p["b"] == 256 && done(0) > before+200
 	})
@@ -93,7 +94,7 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 	check()
 	nodes = append(nodes, openMemberIn(t, dir, "c", a.gossipAddr()))
-	waitFor(t, "it is back", whole)
+	resptest.WaitFor(t, "it is back", whole)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 func openTest(t *testing.T, change func(*Config)) *Node {
@@ -63,7 +64,7 @@ func TestDataSurvivesCloseAndOpen(t *testing.T) {
 func TestMetricsAndHealth(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	n := openTest(t, nil)
-	waitFor(t, "ready", func() bool {
+	resptest.WaitFor(t, "ready", func() bool {
 		code, _ := fetch(t, n, "/readyz")
 		return code == http.StatusOK
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/status"
 )
 
@@ -51,7 +52,7 @@ func reportOf(t *testing.T, client *redis.Client) *status.Report {
 // fullReport is one in which every node that is alive has told its part.
 func fullReport(t *testing.T, client *redis.Client) (r *status.Report) {
 	t.Helper()
-	waitFor(t, "a full report", func() bool {
+	resptest.WaitFor(t, "a full report", func() bool {
 		r = reportOf(t, client)
 		return !slices.ContainsFunc(r.Nodes, func(n status.Node) bool { return n.Health == status.Alive && !n.Answered })
 	})
@@ -61,7 +62,7 @@ func fullReport(t *testing.T, client *redis.Client) (r *status.Report) {
 // insist gives an order until it is taken: a leader may be lost on a busy machine.
 func insist(t *testing.T, client *redis.Client, words ...any) {
 	t.Helper()
-	waitFor(t, fmt.Sprint(words...), func() bool {
+	resptest.WaitFor(t, fmt.Sprint(words...), func() bool {
 		text := ringText(client, words...)
 		return text == "OK" || strings.Contains(text, "which is alive") || strings.Contains(text, "there is no node")
 	})
@@ -93,7 +94,7 @@ func threeNodes(t *testing.T) (nodes []*Node, clients []*redis.Client) {
 func TestStatusOfACluster(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
-	waitFor(t, "three voters", func() bool {
+	resptest.WaitFor(t, "three voters", func() bool {
 		return len(nodes[0].cluster.table.Voters()) == 3 && len(nodes[2].cluster.table.Voters()) == 3
 	})
 	for i, client := range clients {
@@ -140,11 +141,11 @@ func TestMovesArePausedAndBounded(t *testing.T) {
 	dir := t.TempDir()
 	b := openMemberIn(t, dir, "node-b", a.gossipAddr())
 	defer func() { b.Close() }()
-	waitFor(t, "two shares", func() bool { return b.primaries()["node-b"] == 128 })
+	resptest.WaitFor(t, "two shares", func() bool { return b.primaries()["node-b"] == 128 })
 	one, other := dialNode(t, a), dialNode(t, b)
 	told := func(client *redis.Client, lines ...string) {
 		t.Helper()
-		waitFor(t, fmt.Sprint(lines), func() bool {
+		resptest.WaitFor(t, fmt.Sprint(lines), func() bool {
 			text := ringText(client, "INFO")
 			for _, line := range lines {
 				if !strings.Contains(text, line+"\r\n") {
@@ -198,7 +199,7 @@ func TestLeavingNodeEnds(t *testing.T) {
 	if err := nodes[0].Close(); err != nil {
 		t.Error(err)
 	}
-	waitFor(t, "two nodes", func() bool {
+	resptest.WaitFor(t, "two nodes", func() bool {
 		r := reportOf(t, clients[1])
 		return len(r.Nodes) == 2 && r.Nodes[0].Primaries == 128 && r.Nodes[1].Primaries == 128 && r.Leader != "" && r.Leader != "node-a"
 	})
@@ -281,7 +282,7 @@ func TestPinsMovePoints(t *testing.T) {
 	defer a.Close()
 	b := open("node-b", a.gossipAddr())
 	defer b.Close()
-	waitFor(t, "two nodes", func() bool { return b.primaries()["node-b"] > 0 })
+	resptest.WaitFor(t, "two nodes", func() bool { return b.primaries()["node-b"] > 0 })
 	client := dialNode(t, b)
 	wantRing(t, client, "there is no node", "PIN", "node-x=1")
 	wantRing(t, client, "bad pin", "PIN", "node-a=hot")
@@ -289,7 +290,7 @@ func TestPinsMovePoints(t *testing.T) {
 	wantRing(t, client, "OK", "PIN", "node-b=1073741824")
 	// Two points: node-a has what lies up to 0, which is half of the signed circle and
 	// a quarter, node-b the quarter between.
-	waitFor(t, "a quarter", func() bool {
+	resptest.WaitFor(t, "a quarter", func() bool {
 		r := reportOf(t, client)
 		return len(r.Handoffs) == 0 && r.Nodes[1].Share > 0.2499 && r.Nodes[1].Share < 0.2501
 	})
@@ -298,7 +299,7 @@ func TestPinsMovePoints(t *testing.T) {
 	}
 	c := openMember(t, "other")
 	defer c.Close()
-	waitFor(t, "a cluster of one", func() bool { return c.primaries()["other"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return c.primaries()["other"] == 256 })
 	wantRing(t, dialNode(t, c), "points are of strategy vnode, this cluster has buckets", "PIN", "other=1")
 }
 
@@ -310,7 +311,7 @@ func TestProxiesTellAndLeave(t *testing.T) {
 	p := openProxy(t, t.TempDir(), "proxy-p", a.gossipAddr())
 	defer p.Close()
 	client := dialNode(t, p)
-	waitFor(t, "the proxy", func() bool {
+	resptest.WaitFor(t, "the proxy", func() bool {
 		text := ringText(client, "STATUS", "JSON")
 		r := new(status.Report)
 		return json.Unmarshal([]byte(text), r) == nil && len(r.Nodes) == 2 && r.Nodes[1].Role == "proxy" && r.Nodes[1].Answered
@@ -322,5 +323,5 @@ func TestProxiesTellAndLeave(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	waitFor(t, "one node", func() bool { return len(reportOf(t, dialNode(t, a)).Nodes) == 1 })
+	resptest.WaitFor(t, "one node", func() bool { return len(reportOf(t, dialNode(t, a)).Nodes) == 1 })
 }

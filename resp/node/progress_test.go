@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica"
 )
 
@@ -28,7 +29,7 @@ func TestProgressIsSeenThroughEveryNode(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	a := openMember(t, "node-a")
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.primaries()["node-a"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return a.primaries()["node-a"] == 256 })
 	client := dialNode(t, a)
 	value := strings.Repeat("0123456789abcdef", 256)
 	pipe := client.Pipeline()
@@ -45,7 +46,7 @@ func TestProgressIsSeenThroughEveryNode(t *testing.T) {
 	p := openProxy(t, t.TempDir(), "proxy-p", a.gossipAddr())
 	defer p.Close()
 	for _, other := range []*redis.Client{dialNode(t, b), dialNode(t, p), client} {
-		waitFor(t, "progress", func() bool {
+		resptest.WaitFor(t, "progress", func() bool {
 			text := ringText(other, "STATUS")
 			if strings.HasPrefix(text, "-") {
 				return false
@@ -67,7 +68,7 @@ func TestProgressIsSeenThroughEveryNode(t *testing.T) {
 		t.Errorf("%v", levels)
 	}
 	wantRing(t, dialNode(t, b), "OK", "PAUSE")
-	waitFor(t, "the pause is seen", func() bool {
+	resptest.WaitFor(t, "the pause is seen", func() bool {
 		r := reportOf(t, client)
 		return r.Paused && len(r.Handoffs) == 1 && strings.Contains(r.Handoffs[0].Waits, "paused")
 	})
@@ -82,7 +83,7 @@ func TestProgressIsSeenThroughEveryNode(t *testing.T) {
 			t.Logf("the last report:\n%s", text)
 		}
 	}()
-	waitFor(t, "the end", func() bool {
+	resptest.WaitFor(t, "the end", func() bool {
 		text = ringText(there, "STATUS")
 		r := reportOf(t, there)
 		return len(r.Handoffs) == 0 && r.Nodes[1].Primaries == 128 && r.Nodes[0].Moved.Done > 0

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
 )
@@ -39,7 +40,7 @@ func TestProxyRoutesAndHoldsNothing(t *testing.T) {
 	dir := t.TempDir()
 	p := openProxy(t, dir, "p", a.gossipAddr())
 	defer func() { p.Close() }()
-	waitFor(t, "two shares", func() bool {
+	resptest.WaitFor(t, "two shares", func() bool {
 		n := p.primaries()
 		return n["a"] == 128 && n["b"] == 128
 	})
@@ -87,7 +88,7 @@ func TestProxyRoutesAndHoldsNothing(t *testing.T) {
 	p = openProxy(t, dir, "p", a.gossipAddr())
 	again := redistest.Client(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1})
 	defer again.Close()
-	waitFor(t, "the proxy serves again", func() bool { return again.Get(ctx, "key:7").Val() == "7" })
+	resptest.WaitFor(t, "the proxy serves again", func() bool { return again.Get(ctx, "key:7").Val() == "7" })
 }
 
 func TestProxyRefusesDirectoryOfStore(t *testing.T) {

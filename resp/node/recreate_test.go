@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -26,7 +27,7 @@ func TestForgetAndRecreate(t *testing.T) {
 	if err := nodes[2].Close(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "node-c is away", func() bool {
+	resptest.WaitFor(t, "node-c is away", func() bool {
 		n := reportOf(t, client).Nodes[2]
 		return n.Health != status.Alive && n.Since != nil && !n.Answered
 	})
@@ -42,7 +43,7 @@ func TestForgetAndRecreate(t *testing.T) {
 	}
 	insist(t, client, "FORGET", "ode-c")
 	wantRing(t, client, "there is no node", "FORGET", "node-c")
-	waitFor(t, "two nodes", func() bool {
+	resptest.WaitFor(t, "two nodes", func() bool {
 		r := reportOf(t, clients[1])
 		return len(r.Nodes) == 2 && r.Nodes[0].Primaries == 128 && r.Nodes[1].Primaries == 128 && len(r.Handoffs) == 0
 	})
@@ -89,7 +90,7 @@ func TestRecreateDoesNotMixOldCopiesIn(t *testing.T) {
 	if err := nodes[2].Close(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "node-c is away", func() bool { return reportOf(t, client).Nodes[2].Health != status.Alive })
+	resptest.WaitFor(t, "node-c is away", func() bool { return reportOf(t, client).Nodes[2].Health != status.Alive })
 	// An old copy, as one is left by a node that was put out of a set.
 	putDirectly(t, nodes[0], key, "old")
 	wantRing(t, client, "from earlier", "RECREATE", row)

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
@@ -42,7 +43,7 @@ func TestForeignNodeIsRefusedOnBothSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	for _, tt := range []struct {
 		id     string
 		change func(*Config)
@@ -109,7 +110,7 @@ func TestTwoFoundersNeverMerge(t *testing.T) {
 		}
 		_ = client.Close()
 	}
-	waitFor(t, "b is in its cluster", func() bool { return b.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "b is in its cluster", func() bool { return b.cluster.entry.entered.Load() })
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestNodeThatSeesTwoClustersWaits(t *testing.T) {
 	defer goneInTheEnd(t)
 	a, b := openMember(t, "a"), openMember(t, "b")
 	defer a.Close()
-	waitFor(t, "they are in their clusters", func() bool { return a.cluster.entry.entered.Load() && b.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "they are in their clusters", func() bool { return a.cluster.entry.entered.Load() && b.cluster.entry.entered.Load() })
 	log := newRecords()
 	cfg := memberConfig(t, t.TempDir(), "c", a.gossipAddr(), b.gossipAddr())
 	cfg.Logger = slog.New(log)
@@ -152,7 +153,7 @@ func TestNodeThatSeesTwoClustersWaits(t *testing.T) {
 	}
 	defer c.Close()
 	const two = `there are two clusters named "ringside"`
-	waitFor(t, "c sees two, or was in before it could", func() bool { return log.has(two) || c.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "c sees two, or was in before it could", func() bool { return log.has(two) || c.cluster.entry.entered.Load() })
 	if log.has(two) {
 		c.cluster.entry.choice.Lock()
 		if c.cluster.entry.membership.Generation != 0 {
@@ -163,7 +164,7 @@ func TestNodeThatSeesTwoClustersWaits(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	waitFor(t, "c is in a's", func() bool { return c.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "c is in a's", func() bool { return c.cluster.entry.entered.Load() })
 	if c.cluster.entry.generation() != a.cluster.entry.generation() {
 		t.Error("c is in the cluster of nobody who is there")
 	}
@@ -177,7 +178,7 @@ func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := t.TempDir()
 	n := openMemberIn(t, dir, "a")
-	waitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
 	g := n.cluster.entry.generation()
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
@@ -200,7 +201,7 @@ func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	// is of another one.
 	n = openMemberIn(t, dir, "a", "127.0.0.1:1")
 	defer n.Close()
-	waitFor(t, "it is back", func() bool { return n.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "it is back", func() bool { return n.cluster.entry.entered.Load() })
 	if n.cluster.entry.generation() != g {
 		t.Error("it has founded another cluster")
 	}
@@ -212,7 +213,7 @@ func TestCopyOfDirectoryDoesNotServe(t *testing.T) {
 	a := openMember(t, "a")
 	defer a.Close()
 	b := openMember(t, "b", a.gossipAddr())
-	waitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
 	again := openMember(t, "b", a.gossipAddr()) // the id of b, which lives
 	defer again.Close()
 	// Gossip tells b, or the table does first.

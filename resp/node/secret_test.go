@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 )
@@ -130,7 +131,7 @@ func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		waitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
+		resptest.WaitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
 		for what, addr := range map[string]string{"bus": n.cluster.bus.Addr().String(), "gossip": n.gossipAddr()} {
 			if host, _, err := splitAddr(addr); err != nil || !isLoopback(host) {
 				t.Errorf("%s: %s at %s", tt.name, what, addr)
@@ -149,7 +150,7 @@ func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 				t.Errorf("%s: gossip says %v to a stranger", tt.name, err)
 			}
 		} else {
-			waitFor(t, "the stranger is in", func() bool { return s.cluster.entry.entered.Load() })
+			resptest.WaitFor(t, "the stranger is in", func() bool { return s.cluster.entry.entered.Load() })
 			_ = s.Close()
 		}
 		_ = n.Close()
@@ -186,7 +187,7 @@ func TestNodesOfOnePasswordJoinWithoutAKey(t *testing.T) {
 	defer a.Close()
 	b := with("b", "secret", a.gossipAddr())
 	defer b.Close()
-	waitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
 
 	// The nodes prove the password of their start to each other, so none may change it.
 	client := redistest.Client(&redis.Options{Addr: a.Addr().String(), Password: "secret"})
@@ -209,7 +210,7 @@ func TestPasswordAtRunTimeClosesTheBus(t *testing.T) {
 	defer goneInTheEnd(t)
 	a := openMember(t, "a")
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	client := redistest.Client(&redis.Options{Addr: a.Addr().String()})
 	defer client.Close()
 	set := func(password string) {
@@ -281,7 +282,7 @@ func TestPostedCommandsAreRunAtNoPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	waitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
 	client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 	defer client.Close()
 	if err := client.Set(t.Context(), "key", "value", 0).Err(); err != nil {

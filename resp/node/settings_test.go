@@ -3,6 +3,7 @@ package node
 import (
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -18,7 +19,7 @@ func TestSettingsAreTheClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	cfg = memberConfig(t, t.TempDir(), "b", a.gossipAddr())
 	cfg.Strategy = StrategyVnode
 	b, err := Open(cfg)
@@ -26,7 +27,7 @@ func TestSettingsAreTheClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	waitFor(t, "two shares", func() bool { p := b.primaries(); return p["a"] > 0 && p["b"] > 0 && p["b"] <= 16 })
+	resptest.WaitFor(t, "two shares", func() bool { p := b.primaries(); return p["a"] > 0 && p["b"] > 0 && p["b"] <= 16 })
 	if s := b.cluster.table.State().Cluster().Strategy; s.VNodes != 16 {
 		t.Errorf("%+v", s)
 	}
@@ -56,7 +57,7 @@ func TestPinsAreRegistered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
+		resptest.WaitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 		n, _ := a.cluster.table.State().Node("a")
 		if len(n.Pins) != 2 || !n.OnlyPins {
 			t.Errorf("pin %q: %+v", pin, n)
@@ -72,7 +73,7 @@ func TestPinsAreRegistered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	waitFor(t, "five points", func() bool {
+	resptest.WaitFor(t, "five points", func() bool {
 		n, _ := a.cluster.table.State().Node("a")
 		return len(n.Pins) == 1 && !n.OnlyPins
 	})

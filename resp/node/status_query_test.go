@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
@@ -24,7 +25,7 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	n := openMember(t, "node-a")
 	defer n.Close()
-	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
 	say := func(message []byte, whole bool) nodeStatus {
 		here, there := net.Pipe()
 		done := make(chan struct{})
@@ -71,7 +72,7 @@ func TestReportsDoNotWaitForTheSilent(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	n := openMember(t, "node-a")
 	defer n.Close()
-	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
 	outcomes := n.cluster.status.queryAll(t.Context(), map[string]*statusQuery{"node-a": {}, "nobody": {}}, time.Minute)
 	if outcomes["node-a"].err != nil || !errors.Is(outcomes["nobody"].err, errUnknownNode) {
 		t.Errorf("%+v", outcomes)

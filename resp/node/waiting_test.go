@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/admin"
 )
 
@@ -49,18 +50,18 @@ func TestJoiningNodeWaitsForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "it serves", func() bool { return client.Set(t.Context(), "key", "value", 0).Err() == nil })
-	waitFor(t, "it is ready", func() bool {
+	resptest.WaitFor(t, "it serves", func() bool { return client.Set(t.Context(), "key", "value", 0).Err() == nil })
+	resptest.WaitFor(t, "it is ready", func() bool {
 		code, _ := fetch(t, b, "/readyz")
 		return code == http.StatusOK
 	})
-	waitFor(t, "both have a share", func() bool { return b.primaries()["b"] == 128 })
+	resptest.WaitFor(t, "both have a share", func() bool { return b.primaries()["b"] == 128 })
 
 	// What others have does not take it out of service when they go.
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "it notes what is missing", func() bool {
+	resptest.WaitFor(t, "it notes what is missing", func() bool {
 		code, body := fetch(t, b, "/readyz")
 		return code == http.StatusOK && strings.Contains(body, "128 of 256 ranges have no node that serves them")
 	})
@@ -73,7 +74,7 @@ func TestNodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a := openMemberIn(t, dirs[0], "a")
 	b := openMemberIn(t, dirs[1], "b", a.gossipAddr())
-	waitFor(t, "both have a share", func() bool { return a.primaries()["b"] == 128 && b.primaries()["b"] == 128 })
+	resptest.WaitFor(t, "both have a share", func() bool { return a.primaries()["b"] == 128 && b.primaries()["b"] == 128 })
 	for _, n := range []*Node{b, a} {
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
@@ -81,13 +82,13 @@ func TestNodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 	}
 	a = openMemberIn(t, dirs[0], "a")
 	defer a.Close()
-	waitFor(t, "a is in", func() bool { return a.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a is in", func() bool { return a.cluster.entry.entered.Load() })
 	if _, err := admin.Summary(a.cluster.readiness.ready()); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have no node") {
 		t.Errorf("ready: %v", err)
 	}
 	b = openMemberIn(t, dirs[1], "b", a.gossipAddr())
 	defer b.Close()
-	waitFor(t, "a is ready", func() bool { _, err := admin.Summary(a.cluster.readiness.ready()); return err == nil })
+	resptest.WaitFor(t, "a is ready", func() bool { _, err := admin.Summary(a.cluster.readiness.ready()); return err == nil })
 }
 
 // The last store of a cluster keeps what it has, and the founder hands all of it over,
@@ -97,7 +98,7 @@ func TestFounderLeaves(t *testing.T) {
 	ctx := context.Background()
 	a := openMember(t, "a")
 	defer a.Close()
-	waitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
 	if err := a.Leave(ctx); err == nil || !strings.Contains(err.Error(), "no other store is left") {
 		t.Errorf("the last store leaves: %v", err)
 	}
@@ -111,7 +112,7 @@ func TestFounderLeaves(t *testing.T) {
 	dir := t.TempDir()
 	b := openMemberIn(t, dir, "b", a.gossipAddr())
 	defer func() { b.Close() }()
-	waitFor(t, "two shares", func() bool { return b.primaries()["b"] == 128 && a.primaries()["b"] == 128 })
+	resptest.WaitFor(t, "two shares", func() bool { return b.primaries()["b"] == 128 && a.primaries()["b"] == 128 })
 
 	short, cancel := context.WithTimeout(ctx, time.Nanosecond)
 	defer cancel()
@@ -127,7 +128,7 @@ func TestFounderLeaves(t *testing.T) {
 		t.Error(err)
 	}
 	// b goes on alone, also after a restart: the group of servers is of it alone.
-	waitFor(t, "b is the only voter", func() bool { _, self := b.cluster.table.Leader(); return self && b.cluster.table.Votes() })
+	resptest.WaitFor(t, "b is the only voter", func() bool { _, self := b.cluster.table.Leader(); return self && b.cluster.table.Votes() })
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +149,11 @@ func TestProxyLeavesAtOnce(t *testing.T) {
 	defer a.Close()
 	p := openProxy(t, t.TempDir(), "p", a.gossipAddr())
 	defer p.Close()
-	waitFor(t, "p is in", func() bool { return p.cluster.entry.entered.Load() })
+	resptest.WaitFor(t, "p is in", func() bool { return p.cluster.entry.entered.Load() })
 	if err := p.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "nobody lists it as present", func() bool {
+	resptest.WaitFor(t, "nobody lists it as present", func() bool {
 		n, _ := a.cluster.table.State().Node("p")
 		return n.State.String() == "gone"
 	})

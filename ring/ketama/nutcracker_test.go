@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -176,18 +176,18 @@ func askNutcracker(t *testing.T, program string, members []ring.Member, keys []s
 	go func() {
 		w := bufio.NewWriter(conn)
 		for _, key := range keys {
-			fmt.Fprintf(w, "*2\r\n$3\r\nGET\r\n$%d\r\n%s\r\n", len(key), key)
+			resptest.Write(w, "GET", key)
 		}
 		w.Flush()
 	}()
-	r := bufio.NewReader(conn)
+	r := resptest.NewReader(conn)
 	servers := make([]string, len(keys))
 	for i := range servers {
-		name, err := readBulk(r)
-		if err != nil {
-			t.Fatalf("reply %d: %v", i, err)
+		name, err := r.Read()
+		if err != nil || name.Kind != '$' {
+			t.Fatalf("reply %d: %v, %v", i, name, err)
 		}
-		servers[i] = name
+		servers[i] = name.Text
 	}
 	return servers
 }
@@ -255,47 +255,18 @@ func serveName(t *testing.T, address, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
+	resptest.Serve(t, l, func(conn net.Conn) {
+		r, w := resptest.NewRequests(conn), bufio.NewWriter(conn)
 		for {
-			conn, err := l.Accept()
-			if err != nil {
+			if _, err := r.Next(); err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				r, w := bufio.NewReader(conn), bufio.NewWriter(conn)
-				for {
-					if _, err := r.ReadString('\n'); err != nil { // *2
-						return
-					}
-					for range 2 {
-						if _, err := readBulk(r); err != nil {
-							return
-						}
-					}
-					fmt.Fprintf(w, "$%d\r\n%s\r\n", len(name), name)
-					if r.Buffered() == 0 && w.Flush() != nil {
-						return
-					}
-				}
-			}()
+			_, _ = w.WriteString(resptest.Bulk(name))
+			if r.Buffered() == 0 && w.Flush() != nil {
+				return
+			}
 		}
-	}()
-}
-
-func readBulk(r *bufio.Reader) (string, error) {
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(line, "$")))
-	if err != nil || n < 0 {
-		return "", fmt.Errorf("%q is no bulk string", line)
-	}
-	b := make([]byte, n+2)
-	_, err = io.ReadFull(r, b)
-	return string(b[:n]), err
+	})
 }
 
 // A recorded line is the key as a Go string, a tab and the server.

@@ -1,7 +1,6 @@
 package strategy_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -11,12 +10,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -109,24 +107,13 @@ func clientKeys(t *testing.T) []string {
 
 func waitForShards(t *testing.T, client *redis.Ring, n int) {
 	t.Helper()
-	again := time.NewTicker(2 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(30 * time.Second); client.Len() != n; <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d shards are alive, want %d", client.Len(), n)
-		}
-	}
+	resptest.WaitFor(t, fmt.Sprint(n, " live shards"), func() bool { return client.Len() == n })
 }
 
 // shard answers GET with its name.
 type shard struct {
 	name, addr string
-	listener   net.Listener
-
-	mu      sync.Mutex
-	stopped bool
-	conns   []net.Conn
-	served  sync.WaitGroup
+	stop       func()
 }
 
 func (s *shard) start(t *testing.T) {
@@ -135,80 +122,23 @@ func (s *shard) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.listener, s.stopped = l, false
-	s.served.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			s.mu.Lock()
-			if s.stopped {
-				conn.Close()
-			}
-			s.conns = append(s.conns, conn)
-			s.mu.Unlock()
-			s.served.Go(func() { s.serve(conn) })
-		}
-	})
-	t.Cleanup(s.stop)
-}
-
-func (s *shard) stop() {
-	s.mu.Lock()
-	s.stopped = true
-	s.listener.Close()
-	for _, conn := range s.conns {
-		conn.Close()
-	}
-	s.conns = nil
-	s.mu.Unlock()
-	s.served.Wait()
+	s.stop = resptest.Serve(t, l, s.serve)
 }
 
 func (s *shard) serve(conn net.Conn) {
-	defer conn.Close()
-	r := bufio.NewReader(conn)
+	r := resptest.NewRequests(conn)
 	for {
-		args, err := readCommand(r)
+		args, err := r.Next()
 		if err != nil {
 			return
 		}
 		switch strings.ToUpper(args[0]) {
 		case "GET":
-			fmt.Fprintf(conn, "$%d\r\n%s\r\n", len(s.name), s.name)
+			io.WriteString(conn, resptest.Bulk(s.name))
 		case "PING":
 			io.WriteString(conn, "+PONG\r\n")
 		default: // HELLO and CLIENT, which go-redis can do without
 			io.WriteString(conn, "-ERR unknown command\r\n")
 		}
 	}
-}
-
-func readCommand(r *bufio.Reader) ([]string, error) {
-	n, err := readLength(r, "*")
-	if err != nil {
-		return nil, err
-	}
-	args := make([]string, n)
-	for i := range args {
-		length, err := readLength(r, "$")
-		if err != nil {
-			return nil, err
-		}
-		b := make([]byte, length+2)
-		if _, err := io.ReadFull(r, b); err != nil {
-			return nil, err
-		}
-		args[i] = string(b[:length])
-	}
-	return args, nil
-}
-
-func readLength(r *bufio.Reader, kind string) (int, error) {
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(line, kind)))
 }

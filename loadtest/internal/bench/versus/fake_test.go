@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/resptest"
 	"go.uber.org/goleak"
 )
 
@@ -85,9 +85,9 @@ func (c *fakeConn) write(text string, flush bool) error {
 
 func (f *fakeStore) serve(c net.Conn) {
 	defer c.Close()
-	r, conn := bufio.NewReader(c), &fakeConn{w: bufio.NewWriter(c)}
+	r, conn := resptest.NewRequests(c), &fakeConn{w: bufio.NewWriter(c)}
 	for {
-		args, err := readCommand(r)
+		args, err := r.Next()
 		if err != nil {
 			return
 		}
@@ -115,7 +115,7 @@ func (f *fakeStore) answer(args []string) string {
 	case "PING":
 		return "+PONG\r\n"
 	case "INFO":
-		return bulk(fmt.Sprintf("process_id:%d\r\n", os.Getpid()))
+		return resptest.Bulk(fmt.Sprintf("process_id:%d\r\n", os.Getpid()))
 	case "SET", "MSET":
 		for i := 1; i+1 < len(args); i += 2 {
 			f.values[args[i]] = args[i+1]
@@ -123,7 +123,7 @@ func (f *fakeStore) answer(args []string) string {
 		return "+OK\r\n"
 	case "GET":
 		if v, ok := f.values[args[1]]; ok {
-			return bulk(v)
+			return resptest.Bulk(v)
 		}
 		return "$-1\r\n"
 	case "INCR":
@@ -131,12 +131,12 @@ func (f *fakeStore) answer(args []string) string {
 		f.values[args[1]] = strconv.Itoa(n + 1)
 		return fmt.Sprintf(":%d\r\n", n+1)
 	case "EVAL":
-		return bulk(args[4])
+		return resptest.Bulk(args[4])
 	case "SUBSCRIBE":
-		return "*3\r\n" + bulk("subscribe") + bulk(args[1]) + ":1\r\n"
+		return "*3\r\n" + resptest.Bulk("subscribe") + resptest.Bulk(args[1]) + ":1\r\n"
 	case "PUBLISH":
 		for c := range f.listeners {
-			_ = c.write("*3\r\n"+bulk("message")+bulk(args[1])+bulk(args[2]), true)
+			_ = c.write("*3\r\n"+resptest.Bulk("message")+resptest.Bulk(args[1])+resptest.Bulk(args[2]), true)
 		}
 		return fmt.Sprintf(":%d\r\n", len(f.listeners))
 	}
@@ -159,41 +159,19 @@ func (f *fakeStore) collection(args []string) string {
 			return "$-1\r\n"
 		}
 		f.elements[args[1]] = n - 1
-		return bulk("x")
+		return resptest.Bulk("x")
 	case "XADD":
 		f.elements[args[1]] = n + 1
-		return bulk(args[2])
+		return resptest.Bulk(args[2])
 	case "HSCAN":
-		return "*2\r\n" + bulk("0") + "*1\r\n" + bulk("x")
+		return "*2\r\n" + resptest.Bulk("0") + "*1\r\n" + resptest.Bulk("x")
 	case "HGET", "ZSCORE", "LINDEX":
-		return bulk("x")
+		return resptest.Bulk("x")
 	case "LRANGE", "HGETALL", "ZRANGE", "XRANGE":
-		return "*2\r\n" + bulk("x") + "*1\r\n$-1\r\n"
+		return "*2\r\n" + resptest.Bulk("x") + "*1\r\n$-1\r\n"
 	case "LLEN", "SCARD", "ZCARD", "HLEN", "ZRANK", "SISMEMBER":
 	default:
 		return "-ERR unknown command\r\n"
 	}
 	return fmt.Sprintf(":%d\r\n", f.elements[args[1]])
-}
-
-func bulk(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
-
-func readCommand(r *bufio.Reader) ([]string, error) {
-	var n int
-	if _, err := fmt.Fscanf(r, "*%d\r\n", &n); err != nil {
-		return nil, err
-	}
-	args := make([]string, n)
-	for i := range args {
-		var size int
-		if _, err := fmt.Fscanf(r, "$%d\r\n", &size); err != nil {
-			return nil, err
-		}
-		buf := make([]byte, size+2)
-		if _, err := io.ReadFull(r, buf); err != nil {
-			return nil, err
-		}
-		args[i] = string(buf[:size])
-	}
-	return args, nil
 }

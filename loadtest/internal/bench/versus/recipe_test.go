@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"net"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // fakeLoad is a load for a recipe on a fake server.
@@ -70,7 +71,7 @@ func fakeAudience(t *testing.T) (*audience, net.Conn) {
 	go func() {
 		c, err := l.Accept()
 		if err == nil {
-			_, err = readCommand(bufio.NewReader(c)) // else closing resets
+			_, err = resptest.NewRequests(c).Next() // else closing resets
 		}
 		if err == nil {
 			_, err = c.Write([]byte("*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n"))
