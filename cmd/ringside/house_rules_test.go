@@ -46,6 +46,9 @@ func goodHouse() fstest.MapFS {
 		}
 		put(dir+"/doc.go", "// Package "+name+" has a comment.\npackage "+name)
 		put(dir+"/x.go", goFile(name, imports))
+		if dir == replyOwner {
+			put(dir+"/reader.go", "package wire\nfunc read(b byte) bool { return b == '$' || b == '*' || b == ':' }")
+		}
 		put(dir+"/x_test.go", goFile(name+"_test", "os OURS/cmd/ringside github.com/tidwall/redcon"))
 	}
 	return house
@@ -72,6 +75,7 @@ func TestHouseCheckerAcceptsAGoodHouse(t *testing.T) {
 
 func TestHouseCheckerFindsEachBrokenRule(t *testing.T) {
 	imports := func(paths string) string { return goFile("x", paths) }
+	const byHand = "package store\nfunc read(b []byte) bool { switch b[0] { case '$', '*': return true }; return b[0] == ':' }"
 	for _, tt := range []struct{ file, text, want string }{
 		{"store/y_test.go", "package store\n\nfunc TestHopes(t *testing.T) { time.Sleep(1) }", "store/y_test.go: TestHopes sleeps outside virtual time"},
 		{"ring/y.go", imports("OURS/store"), "ring/y.go: imports store, which does not lie below it"},
@@ -107,6 +111,8 @@ func TestHouseCheckerFindsEachBrokenRule(t *testing.T) {
 		{"resp/client/y.go", imports("github.com/tidwall/redcon"), "imports github.com/tidwall/redcon, which only resp/wire does"},
 		{"store/y.go", imports("github.com/hashicorp/raft-boltdb"), "which only replica/table does"},
 		{"replica/y.go", imports("github.com/hashicorp/serf/serf"), "which only replica/members does"},
+		{"store/y.go", byHand, "store/y.go: read reads replies by hand: resp/wire does"},
+		{"store/y_test.go", byHand, "store/y_test.go: read reads replies by hand: resp/wire does"},
 		{"store/new/y.go", imports(""), "store/new: no doc.go with a package comment"},
 		{"resp/doc.go", "package resp", "resp: no doc.go with a package comment"},
 		{"resp/doc.go", "// Hello.\npackage resp", "resp: no doc.go with a package comment"},
