@@ -165,7 +165,7 @@ func (u *Unit) forget() {
 		u.own = ownChanges{}
 	}
 	if cap(u.changes) > 1<<11 {
-		u.changes, u.deltas, u.order, u.index, u.events = nil, nil, nil, nil, nil
+		u.changes, u.deltas, u.index, u.events = nil, nil, nil, nil
 	}
 }
 

@@ -39,7 +39,6 @@ type Unit struct {
 	changes []change
 	index   changeIndex // of changes, once there are many
 	deltas  []counts.Delta
-	order   []placedChange // of changes, as writeHeaders writes them
 	// headChanges rises with each change, and when they are forgotten.
 	headChanges uint64
 	// after is the newest commit that something read here may stem from.

@@ -15,12 +15,6 @@ type change struct {
 	gen   uint64 // of line; set when it is handed over
 }
 
-// A placedChange is a change by its number, for sorting.
-type placedChange struct {
-	place  Place
-	number int
-}
-
 // of reports whether c is of a key.
 func (c *change) of(p Place, key []byte) bool { return c.place == p && bytes.Equal(c.key, key) }
 
