@@ -42,17 +42,9 @@ func (s *Strategy) adopt(in ring.Input, members []ring.Member) *balance {
 	}
 	b := newBalance(members, all, in.Copies())
 	b.fillAny()
-	if len(members) > maxAdopters {
-		b.moveCopies()
-	} else {
-		newAdoption(b, stakes).run()
-	}
+	newAdoption(b, stakes).run()
 	return b
 }
-
-// maxAdopters bounds the members among which the least is found. Its time grows with the square
-// of their number; above it, copies count as whole buckets.
-const maxAdopters = 128
 
 // cut appends a bucket, or its children where a range of the placement ends inside it.
 func (s *Strategy) cut(all []bucket, b bucket, p *ring.Placement) []bucket {
@@ -92,8 +84,9 @@ func stakesIn(p *ring.Placement, r ring.Range, place map[string]int32) []stake {
 		at += ring.Token(n)
 		left -= n
 	}
-	slices.SortFunc(all, func(a, b stake) int {
-		return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(b.primary, a.primary), cmp.Compare(a.member, b.member))
+	// Backups keep their order, in which they take over.
+	slices.SortStableFunc(all, func(a, b stake) int {
+		return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(b.primary, a.primary))
 	})
 	return all
 }

@@ -180,22 +180,29 @@ func (c *cluster) fewestMoves(before *ring.Placement) int {
 		c.t.Fatal(err)
 	}
 	copies := min(c.backups, len(members)-1) + 1
-	var floors, ceilings []int
+	var costs [][]int
+	holds := holdings(before, p)
+	for row := range p.Rows() {
+		cost := make([]int, len(members))
+		for i, m := range members {
+			if !holds[row.Range][m.ID] {
+				cost[i] = 1
+			}
+		}
+		costs = append(costs, cost)
+	}
+	floors, ceilings := bounds(members, copies, p.Len())
+	return cheapest(costs, floors, ceilings, copies)
+}
+
+// bounds are how many of the buckets each member may have.
+func bounds(members []ring.Member, copies, buckets int) (floors, ceilings []int) {
 	for _, q := range ring.Quotas(members, copies) {
-		exact := q * float64(p.Len())
+		exact := q * float64(buckets)
 		floors = append(floors, int(math.Floor(exact+1e-6)))
 		ceilings = append(ceilings, int(math.Ceil(exact-1e-6)))
 	}
-	var had [][]bool
-	holds := holdings(before, p)
-	for row := range p.Rows() {
-		has := make([]bool, len(members))
-		for i, m := range members {
-			has[i] = holds[row.Range][m.ID]
-		}
-		had = append(had, has)
-	}
-	return cheapest(had, floors, ceilings, copies)
+	return floors, ceilings
 }
 
 // With few buckets there is an independent answer to what the fewest moves are, and

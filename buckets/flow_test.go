@@ -2,24 +2,19 @@ package buckets
 
 import "math"
 
-// cheapest is the least number of copies that any placement within the quotas needs
-// to travel: a flow of least cost from the buckets (copies units each) over the
-// members (one unit for each bucket, at no cost where the copy is already) to the
-// sink, which demands the floor of each quota and takes up to the ceiling. It is
-// found with Bellman and Ford's search on the whole graph, and shares nothing with
+// cheapest is the least cost of any placement within the quotas: a flow of least cost from
+// the buckets (copies units each) over the members (one unit for each bucket, at the cost of
+// the copy) to the sink, which demands the floor of each quota and takes up to the ceiling.
+// It is found with Bellman and Ford's search on the whole graph, and shares nothing with
 // the strategy.
-func cheapest(had [][]bool, floors, ceilings []int, copies int) int {
-	buckets, members := len(had), len(floors)
+func cheapest(costs [][]int, floors, ceilings []int, copies int) int {
+	buckets, members := len(costs), len(floors)
 	g := flow{from: make([][]int, buckets+members+2)}
 	source, sink := buckets+members, buckets+members+1
-	const must = 1 << 20
-	for i := range had {
+	const must = 1 << 40
+	for i := range costs {
 		g.edge(source, i, copies, 0)
-		for m, has := range had[i] {
-			cost := 1
-			if has {
-				cost = 0
-			}
+		for m, cost := range costs[i] {
 			g.edge(i, buckets+m, 1, cost)
 		}
 	}
@@ -75,7 +70,7 @@ func (g *flow) edge(from, to, capacity, cost int) {
 
 // cost sends as much as it can, the cheapest way, and returns what it costs.
 func (g *flow) cost(source, sink int) (sum int) {
-	const far = 1 << 40
+	const far = 1 << 60
 	for {
 		distance := make([]int, len(g.from))
 		by := make([]int, len(g.from))

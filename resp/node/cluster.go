@@ -104,6 +104,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
 		Versions: cfg.env.versions, Needs: c.switcher.neededVersion,
 		Met: func(p bus.Peer) {
+			c.switcher.met(p)
 			if c.members != nil { // members is not open yet while the original of a copied directory is asked
 				c.members.NoteAlive(p.ID)
 			}

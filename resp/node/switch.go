@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -15,7 +16,43 @@ import (
 )
 
 // switcher switches the strategy and tells of it.
-type switcher struct{ c *cluster }
+type switcher struct {
+	c *cluster
+
+	mu sync.Mutex
+	// versions of the bus protocol that the present starts of other nodes speak, by node.
+	versions map[string]spoken
+}
+
+// spoken is the version that one start of a node speaks.
+type spoken struct {
+	incarnation uint64
+	version     uint16
+}
+
+// met notes the version of a peer.
+func (sw *switcher) met(p bus.Peer) {
+	sw.mu.Lock()
+	defer sw.mu.Unlock()
+	was := sw.versions[p.ID]
+	if p.Incarnation < was.incarnation || p.Incarnation == was.incarnation && p.Version < was.version {
+		return
+	}
+	if sw.versions == nil {
+		sw.versions = make(map[string]spoken)
+	}
+	sw.versions[p.ID] = spoken{p.Incarnation, p.Version}
+}
+
+// version returns the version that a start of a node speaks; 0 if it is not known.
+func (sw *switcher) version(n *table.Node) uint16 {
+	sw.mu.Lock()
+	defer sw.mu.Unlock()
+	if s := sw.versions[n.ID]; s.incarnation == n.Incarnation {
+		return s.version
+	}
+	return 0
+}
 
 // neededVersion is the oldest version of the bus protocol that other nodes may speak: those that do
 // not understand the table stay out.
@@ -93,13 +130,17 @@ func inputOf(st *table.State, members []ring.Member) ring.Input {
 	return ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement()}
 }
 
-// versionTimeout bounds the question to a node for its version.
-const versionTimeout = 3 * time.Second
+const (
+	// versionTimeout bounds the question to nodes for their versions. It is longer than gossip
+	// needs to notice that a node has crashed.
+	versionTimeout = 15 * time.Second
+	versionPause   = 200 * time.Millisecond // between two attempts to ask a node
+)
 
-// starts returns the nodes, all of which understand a switch. A node that is away is asked
-// when it returns: see neededVersion.
+// starts returns the nodes, all of which understand a switch. A node that was met has said so, though
+// it may have crashed since. The others are asked, and one that is away says it when it returns: see
+// neededVersion.
 func (sw *switcher) starts(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
-	c := sw.c
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	var all []table.NodeStart
@@ -108,19 +149,38 @@ func (sw *switcher) starts(ctx context.Context, st *table.State) ([]table.NodeSt
 			continue
 		}
 		all = append(all, table.NodeStart{Node: n.ID, Incarnation: n.Incarnation})
-		if n.ID == c.n.id || !c.alive(n.ID) {
+		if n.ID == sw.c.n.id {
 			continue
 		}
-		conn, peer, err := c.dialPeer(ctx, n.ID, bus.Control)
-		if err != nil {
-			return nil, fmt.Errorf("node %s does not say whether its build can switch strategies: %w", n.ID, err)
+		version, err := sw.version(&n), error(nil)
+		if version < bus.SwitchVersion {
+			version, err = sw.ask(ctx, n.ID)
 		}
-		_ = conn.Close()
-		if peer.Version < bus.SwitchVersion {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("node %s does not say whether its build can switch strategies: %w", n.ID, err)
+		case version != 0 && version < bus.SwitchVersion:
 			return nil, fmt.Errorf("the build of node %s cannot switch strategies: upgrade it first", n.ID)
 		}
 	}
 	return all, nil
+}
+
+// ask returns the version that a node speaks, 0 if the node is away.
+func (sw *switcher) ask(ctx context.Context, node string) (uint16, error) {
+	for sw.c.alive(node) {
+		conn, peer, err := sw.c.dialPeer(ctx, node, bus.Control)
+		if err == nil {
+			_ = conn.Close()
+			return peer.Version, nil
+		}
+		select {
+		case <-time.After(versionPause):
+		case <-ctx.Done():
+			return 0, err
+		}
+	}
+	return 0, nil
 }
 
 // Strategy implements resp.Operator.

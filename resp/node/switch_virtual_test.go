@@ -2,10 +2,12 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -66,7 +68,11 @@ func TestSwitchOfStrategyLosesAndFailsNothing(t *testing.T) {
 		c.backups(1)
 		var l nodetest.AppLoad
 		closeClients := c.load(&l, seed, false, "a", "b", "c")
-		for i, name := range []string{strategy.Ketama, strategy.VNode, strategy.Buckets} {
+		many := strategy.Maglev // which has some 13,000 ranges
+		if isOmitted() {
+			many = strategy.VNode
+		}
+		for i, name := range []string{strategy.Ketama, many, strategy.Buckets} {
 			c.order(c.running()[i], "RING", "STRATEGY", name)
 			c.switched(name)
 			c.settled()
@@ -80,6 +86,143 @@ func TestSwitchOfStrategyLosesAndFailsNothing(t *testing.T) {
 		if cl := c.client("a"); cl.Do(t.Context(), "HASHMASK").Err() != nil {
 			t.Error(cl.Do(t.Context(), "HASHMASK").Err())
 		}
+		c.close()
+	})
+}
+
+// TestSwitchIsRefusedWithReason gives wrong orders. Nothing changes.
+func TestSwitchIsRefusedWithReason(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		client := c.client("a")
+		defer client.Close()
+		refused := func(want string, args ...any) {
+			t.Helper()
+			before := c.nodes["a"].cluster.table.State().Cluster()
+			err := client.Do(t.Context(), args...).Err()
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v, want %q", args, err, want)
+			}
+			if after := c.nodes["a"].cluster.table.State().Cluster(); after != before {
+				t.Errorf("%v: %+v", args, after)
+			}
+		}
+		for _, command := range [][]any{{"RING", "STRATEGY"}, {"RING", "PLAN", "STRATEGY"}} {
+			with := func(args ...any) []any { return append(slices.Clone(command), args...) }
+			refused("unknown strategy", with("nosuch")...)
+			refused("the strategy is buckets with these settings already", with("BUCKETS")...)
+			refused("not a multiple of 4", with("ketama", "POINTS", "7")...)
+			refused("not a whole number above 0", with("vnode", "VNODES", "0")...)
+			refused("not from 1 to 65536", with("vnode", "VNODES", "1000000")...)
+			refused("unknown ketama rule", with("ketama", "KETAMA-RULE", "x")...)
+			refused("bad mask", with("buckets", "MASK", "00F0")...)
+			refused("ketama has no setting \"vnodes\", but points and ketama-rule", with("ketama", "vnodes", "4")...)
+			refused("maglev has no setting \"points\", and no other", with("maglev", "points", "4")...)
+			refused("points has no value", with("ketama", "points")...)
+		}
+		c.order("a", "RING", "STRATEGY", "ketama")
+		c.switched("ketama")
+		refused("HASHMASK is of the strategy buckets, this cluster has ketama", "HASHMASK")
+		refused("points are of strategy vnode, this cluster has ketama", "RING", "PIN", "a=1")
+		for _, id := range []string{"b", "c"} {
+			c.stop(id)
+		}
+		time.Sleep(10 * time.Second) // a leader without a majority steps down
+		refused("nothing has changed", "RING", "STRATEGY", "buckets")
+		c.close()
+	})
+}
+
+// TestOlderBuildTakesNoPartInSwitch has a node that does not understand the entry of a switch. As long as
+// it is there the switch is refused. After a switch it is refused.
+func TestOlderBuildTakesNoPartInSwitch(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		old := bus.Versions{Oldest: 3, Newest: bus.SwitchVersion - 1}
+		speaks := map[string]bus.Versions{"c": old}
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions = speaks[cfg.ID] })
+		c.three()
+		client := c.client("a")
+		defer client.Close()
+		err := client.Do(t.Context(), "RING", "STRATEGY", "ketama").Err()
+		if err == nil || !strings.Contains(err.Error(), "the build of node c cannot switch strategies: upgrade it first") {
+			t.Errorf("with an older node: %v", err)
+		}
+		c.stop("c")
+		delete(speaks, "c")
+		c.start("c", "a")
+		c.ready("c")
+		c.order("a", "RING", "STRATEGY", "ketama")
+		c.switched("ketama")
+		speaks["d"] = old
+		c.start("d", "a")
+		time.Sleep(10 * time.Second)
+		if c.nodes["d"].cluster.entry.entered.Load() || !strings.Contains(c.nodes["d"].log.String(), "of the bus protocol, the peer") {
+			t.Errorf("the older node: %s", &c.nodes["d"].log)
+		}
+		c.stop("d")
+		delete(speaks, "d")
+		c.start("d", "a")
+		c.ready("d")
+		c.settled()
+		c.close()
+	})
+}
+
+// TestSwitchGoesOnAfterRestartsAndOrders interrupts a switch: it is paused, throttled, its nodes stop,
+// the leader crashes, it is switched elsewhere and back, and settings change.
+func TestSwitchGoesOnAfterRestartsAndOrders(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		c.backups(1)
+		var l nodetest.AppLoad
+		closeClients := c.load(&l, seed, true, "a", "b", "c")
+		c.order("a", "RING", "PAUSE")
+		c.order("a", "RING", "STRATEGY", "ketama", "POINTS", "40")
+		time.Sleep(10 * time.Second)
+		if got := c.strategyOf("b"); got["switching"] != "true" || got["paused"] != "true" || got["ranges_left"] == "0" || got["points"] != "40" {
+			t.Errorf("while paused: %v", got)
+		}
+		c.stop("b")
+		c.start("b", "a")
+		c.order("a", "RING", "THROTTLE", "1000000")
+		c.order("a", "RING", "RESUME")
+		leader, _ := c.nodes["a"].cluster.table.Leader()
+		c.crash(leader)
+		time.Sleep(3 * time.Second)
+		others := c.running()
+		c.order(others[0], "RING", "STRATEGY", "vnode", "VNODES", "16")
+		time.Sleep(time.Second)
+		c.order(others[1], "RING", "STRATEGY", "buckets")
+		c.start(leader, others...)
+		c.switched("buckets")
+		c.order(leader, "RING", "STRATEGY", "buckets", "MASK", "001F")
+		c.switched("buckets")
+		c.settled()
+		for _, id := range c.running() {
+			if st := c.nodes[id].cluster.table.State(); st.Len() != 32 {
+				t.Errorf("%s sees %d ranges", id, st.Len())
+			}
+		}
+		// All directories know the switches, and nodes start with the settings of the founding.
+		for _, id := range c.running() {
+			c.stop(id)
+		}
+		for _, id := range []string{"a", "b", "c"} {
+			c.start(id, "a", "b", "c")
+		}
+		for _, id := range c.running() {
+			c.ready(id)
+		}
+		if got := c.strategyOf("c"); got["strategy"] != "buckets" || got["mask"] != "001F" || got["switching"] != "false" {
+			t.Errorf("after a restart: %v", got)
+		}
+		c.settled()
+		time.Sleep(time.Second)
+		l.Stop()
+		closeClients()
+		c.check(&l)
 		c.close()
 	})
 }

@@ -243,8 +243,8 @@ func (c *virtualCluster) unsettled(ids []string) string {
 				return fmt.Sprintf("%s sees %+v", id, row)
 			}
 		}
-		if len(st.Handoffs()) > 0 {
-			return fmt.Sprintf("%s sees %d handoffs", id, len(st.Handoffs()))
+		if len(st.Handoffs()) > 0 || st.Cluster().Unfinished {
+			return fmt.Sprintf("%s sees %d handoffs, a switch: %v", id, len(st.Handoffs()), st.Cluster().Unfinished)
 		}
 		desired, err := cl.strategy.Desired(ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement()})
 		if err != nil {
@@ -407,9 +407,9 @@ func whateverHappens(t *testing.T, seed uint64) {
 	for range happenings(rnd) {
 		time.Sleep(time.Duration(rnd.IntN(4000)) * time.Millisecond)
 		up := c.running()
-		what, victim := rnd.IntN(7), ""
+		what, victim := rnd.IntN(8), ""
 		if len(up) == 0 {
-			what = 6
+			what = 7
 		} else {
 			victim = up[rnd.IntN(len(up))]
 		}
@@ -443,6 +443,14 @@ func whateverHappens(t *testing.T, seed uint64) {
 			if c.nodes[victim].leaves = true; err == nil {
 				c.stop(victim)
 			}
+		case 6:
+			to := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[rnd.IntN(3)]
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			client := c.client(victim)
+			err := client.Do(ctx, "RING", "STRATEGY", to).Err()
+			cancel()
+			_ = client.Close()
+			c.say("through %s a switch to %s: %v", victim, to, err)
 		default:
 			for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
 				if v := c.nodes[id]; v.Node == nil && !v.leaves {
