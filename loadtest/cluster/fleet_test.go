@@ -214,7 +214,7 @@ func TestConfigReportsAllFaults(t *testing.T) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
-	_, err = Start(t.Context(), Config{Contestant: "vnode", Nodes: 1, Hash: "md5", Fsync: "sometimes", Backups: -1})
+	_, err = Start(t.Context(), Config{Contestant: "vnode", Nodes: 1, Hash: "no-such", Fsync: "sometimes", Backups: -1})
 	for _, want := range []string{"hash", "fsync", "backups"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
