@@ -5,15 +5,18 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
@@ -77,14 +80,37 @@ func TestAgreesWithNutcracker(t *testing.T) {
 		t.Run(pool.name, func(t *testing.T) {
 			members := membersOf(pool.weights)
 			keys := agreementKeys(random, 2000)
-			servers := askNutcracker(t, program, members, keys)
+			servers := askNutcracker(t, program, "md5", members, keys)
 			compare(t, members, keys, servers)
 		})
 	}
 	if *record {
 		for name, weights := range recorded {
 			keys := agreementKeys(rand.New(rand.NewPCG(1, 2)), 500)
-			writeRecorded(t, name, keys, askNutcracker(t, program, membersOf(weights), keys))
+			writeRecorded(t, name, keys, askNutcracker(t, program, "md5", membersOf(weights), keys))
+		}
+	}
+}
+
+// TestAgreesWithNutcrackerByFNV1a places keys by twemproxy's default hash. That takes bytes as signed
+// numbers, so keys beyond ASCII go elsewhere.
+func TestAgreesWithNutcrackerByFNV1a(t *testing.T) {
+	program, err := exec.LookPath("nutcracker")
+	if err != nil {
+		if program, err = exec.LookPath("/usr/sbin/nutcracker"); err != nil {
+			t.Skip("nutcracker (twemproxy) is not installed")
+		}
+	}
+	members := membersOf([]int{1, 2, 3, 4, 5, 6, 7})
+	keys := slices.DeleteFunc(agreementKeys(rand.New(rand.NewPCG(1, 3)), 4000), func(key string) bool {
+		return strings.ContainsFunc(key, func(r rune) bool { return r >= utf8.RuneSelf })
+	})
+	p := mustPlace(t, mustNew(t, Config{Rule: Twemproxy}), ring.Input{Members: members})
+	for i, server := range askNutcracker(t, program, "fnv1a_64", members, keys) {
+		h := fnv.New64a()
+		_, _ = h.Write(ring.HashTag([]byte(keys[i])))
+		if got := p.Lookup(ring.Token(uint32(h.Sum64()))).Primary; got != server {
+			t.Fatalf("%q is at %s, nutcracker has it at %s", keys[i], got, server)
 		}
 	}
 }
@@ -153,7 +179,7 @@ func agreementKeys(random *rand.Rand, n int) []string {
 
 // askNutcracker returns the server that each key is sent to: every server answers
 // with its name.
-func askNutcracker(t *testing.T, program string, members []ring.Member, keys []string) []string {
+func askNutcracker(t *testing.T, program, hash string, members []ring.Member, keys []string) []string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ketama") // t.TempDir is too long for a socket
 	if err != nil {
@@ -161,7 +187,7 @@ func askNutcracker(t *testing.T, program string, members []ring.Member, keys []s
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	listen := filepath.Join(dir, "pool")
-	conf := "pool:\n  listen: " + listen + "\n  redis: true\n  hash: md5\n  hash_tag: \"{}\"\n" +
+	conf := "pool:\n  listen: " + listen + "\n  redis: true\n  hash: " + hash + "\n  hash_tag: \"{}\"\n" +
 		"  distribution: ketama\n  auto_eject_hosts: false\n  servers:\n"
 	for i, m := range members {
 		address := filepath.Join(dir, strconv.Itoa(i))

@@ -3,10 +3,12 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"testing"
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/ketama"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
@@ -181,4 +183,34 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is %+v, %q is %+v, %v", spec, c, again, same, err)
 		}
 	})
+}
+
+// TestHashIsOneFunctionUnderEveryStrategy includes native, which stays that of the founding strategy.
+func TestHashIsOneFunctionUnderEveryStrategy(t *testing.T) {
+	key := []byte("a{tag}b")
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("tag"))
+	for _, tt := range []struct {
+		hash, founding string
+		want           ring.Token
+	}{
+		{FNV1a, "", ring.Token(uint32(h.Sum64()))},
+		{MD5, "", ketama.Token(key)},
+		{Murmur3, "", vnode.Token(key)},
+		{Slot, "", ring.SlotToken(key)},
+		{Native, Buckets, buckets.Token(key)},
+		{Native, Ketama, ketama.Token(key)},
+		{Native, VNode, vnode.Token(key)},
+		{Native, Maglev, cells.Token(key)},
+	} {
+		for _, name := range Names() {
+			s, err := Config{Name: name, Hash: tt.hash, Founding: tt.founding}.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Token(key); got != tt.want || s.Name() != name {
+				t.Errorf("%s, hash %s, founded with %q: %08x, want %08x", name, tt.hash, tt.founding, got, tt.want)
+			}
+		}
+	}
 }
