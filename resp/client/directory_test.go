@@ -272,3 +272,39 @@ func TestConfigsOfARingReportEveryFault(t *testing.T) {
 func infoWith(name string) map[string]string {
 	return map[string]string{"strategy": name, "hash": strategy.Native, "founding_strategy": name}
 }
+
+// TestDirectoryOfBucketsFollowsSwitch pushes the ranges of another strategy to a client that knows
+// buckets.
+func TestDirectoryOfBucketsFollowsSwitch(t *testing.T) {
+	d, err := newDirectory(infoWith(strategy.Buckets), desired(t, strategy.Buckets, 3, nil, nil), addrsOf(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := []byte("key")
+	before := d.token(key)
+	p := desired(t, strategy.Ketama, 3, nil, nil)
+	var first, rest strings.Builder
+	for i := range p.Len() {
+		text := &first
+		if i%2 == 1 {
+			text = &rest
+		}
+		row := p.Row(i)
+		fmt.Fprintf(text, "%v epoch=99 primary=%s\n", row.Range, row.Primary)
+	}
+	for _, text := range []string{first.String(), rest.String()} {
+		if err := d.apply(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := resolved(d)
+	for range 5000 {
+		token := ring.Token(rand.Uint32())
+		if got, want := w.of(token).primary.addr, d.addrs[p.Lookup(token).Primary]; got != want {
+			t.Fatalf("%08x is at %s, want %s", token, got, want)
+		}
+	}
+	if d.token(key) != before {
+		t.Error("the token of a key has changed")
+	}
+}
