@@ -8,6 +8,9 @@
 //	go run ./loadtest/internal/bench/versus --quick    # two minutes, to see that it works
 //	go run ./loadtest/internal/bench/versus --only 'GET .* P16' --rounds 5
 //
+//	go run ./loadtest/internal/bench/versus --json a.json       # keep the results
+//	go run ./loadtest/internal/bench/versus diff a.json b.json  # and compare those of two commits
+//
 //	go run ./loadtest/internal/bench/versus --forward  # a Ringside proxy and nutcracker before backends
 //	go run ./loadtest/internal/bench/versus --large 10000000 # collections of ten million elements
 //

@@ -31,6 +31,13 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == diffCommand {
+		if err := diffReports(stdout, args[1:]); err != nil {
+			fmt.Fprintf(stderr, "versus: %v\n", err)
+			return exitUsage
+		}
+		return 0
+	}
 	opt, err := parseOptions(args, stdout)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
