@@ -213,32 +213,3 @@ func (c *conn) slow(now time.Duration) bool {
 	return blocked > 0 && now-blocked >= slowConsumer || stalled > 0 && now-stalled >= stalledSender ||
 		queued > 0 && now-queued >= stalledSender
 }
-
-// chargeReply brings the charge for the reply buffer up to date, and closes the
-// connection if it holds more than it may.
-func (c *conn) chargeReply() {
-	size := int64(cap(c.out.Buf))
-	if size <= keepReply {
-		size = 0
-	}
-	delta := size - c.replyCharged
-	if delta == 0 {
-		return
-	}
-	c.replyCharged = size
-	if delta < 0 {
-		c.srv.budget.release(c, -delta)
-		return
-	}
-	fits := c.srv.budget.charge(c, delta)
-	if limit := c.srv.settings.OutputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
-		c.srv.log.Warn("closing a client: its replies exceed the output buffer",
-			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.Buf))
-		c.srv.stats.OutputLimit.Add(1)
-		c.out.Buf = nil
-		c.srv.budget.release(c, c.replyCharged)
-		c.replyCharged = 0
-		c.closing = true
-		c.close()
-	}
-}

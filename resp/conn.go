@@ -95,15 +95,14 @@ type conn struct {
 	unauthenticated *list.Element
 	tlsDone         atomic.Bool // the TLS handshake is over, if there is one
 
-	write        sync.Mutex // serializes everything sent
-	pushes       pushQueue
-	closed       atomic.Bool
-	gone         chan struct{}    // closed with the connection
-	charged      int64            // bytes of buffers that count for the server's budget; under its lock
-	replyCharged int64            // of these, for out
-	largeReplies bool             // the last replies that left took more than keepReply
-	unitCharged  int64            // of these, for what the unit's scripts and transactions change
-	growsUnit    func(int64) bool // growUnit
+	write       sync.Mutex // serializes everything sent
+	pushes      pushQueue
+	closed      atomic.Bool
+	gone        chan struct{}    // closed with the connection
+	charged     int64            // bytes of buffers that count for the server's budget; under its lock
+	replyBuf    replyBuffer      // what out is in
+	unitCharged int64            // of these, for what the unit's scripts and transactions change
+	growsUnit   func(int64) bool // growUnit
 	// Since when the client keeps a write, or the rest of a large request,
 	// waiting, on the server's clock; 0 when it does not.
 	blockedAt atomic.Int64
@@ -129,6 +128,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.call.init(c)
 	c.call.Writer = &c.out
 	c.pushes.c = c
+	c.replyBuf.c = c
 	c.subs.Client = &c.pushes
 	c.asyncForward.init(c)
 	c.waitSignal.bell = make(chan struct{}, 1)
@@ -272,7 +272,7 @@ func (c *conn) sendAsync(sent chan<- struct{}) {
 		}
 		if n == len(c.out.Buf) {
 			c.write.Unlock()
-			c.resetReplies()
+			c.replyBuf.reset()
 			sent <- struct{}{}
 			return
 		}
@@ -352,7 +352,7 @@ func (c *conn) flush() error {
 func (c *conn) flushLocked() error {
 	err := c.send(c.out.Buf)
 	c.write.Unlock()
-	c.resetReplies()
+	c.replyBuf.reset()
 	return err
 }
 
@@ -399,7 +399,7 @@ func (c *conn) finish() {
 	c.multi.end()
 	c.multi.forget(c)
 	c.out.Buf = nil
-	c.chargeReply()
+	c.replyBuf.charge()
 	c.srv.remove(c)
 }
 

@@ -13,27 +13,35 @@ const maxPooledReply = 2 * flushSize
 // collector takes what nobody has used between two of its runs.
 var replyBuffers sync.Pool // of *[]byte
 
-// resetReplies makes room for the next replies, once all have left. A large buffer goes to those
-// who need one.
-func (c *conn) resetReplies() {
-	buf := c.out.Buf
-	c.largeReplies = len(buf) > keepReply
-	c.out.Buf = buf[:0]
+// replyBuffer is how a connection gets and gives back the memory of conn.out.
+type replyBuffer struct {
+	c       *conn
+	charged int64 // bytes of it that count for the server's budget
+	large   bool  // the last replies that left took more than keepReply
+}
+
+// reset makes room for the next replies, once all have left. A large buffer goes to those who
+// need one.
+func (r *replyBuffer) reset() {
+	out := &r.c.out
+	buf := out.Buf
+	r.large = len(buf) > keepReply
+	out.Buf = buf[:0]
 	if cap(buf) > keepReply {
-		c.out.Buf = nil
+		out.Buf = nil
 		if cap(buf) <= maxPooledReply {
 			replyBuffers.Put(&buf)
 		}
 	}
-	if c.replyCharged > 0 {
-		c.chargeReply()
+	if r.charged > 0 {
+		r.charge()
 	}
 }
 
-// takeReplyBuffer gives a connection whose last replies were large a buffer for as many. Where
-// memory is short, or no buffer is there, it begins with none, as others do.
-func (c *conn) takeReplyBuffer() {
-	if !c.largeReplies || c.out.Buf != nil {
+// take gives a connection whose last replies were large a buffer for as many. Where memory is
+// short, or no buffer is there, it begins with none, as others do.
+func (r *replyBuffer) take() {
+	if !r.large || r.c.out.Buf != nil {
 		return
 	}
 	buf, _ := replyBuffers.Get().(*[]byte)
@@ -41,10 +49,40 @@ func (c *conn) takeReplyBuffer() {
 		return
 	}
 	size := int64(cap(*buf))
-	if !c.srv.budget.spare(c, size) {
+	if !r.c.srv.budget.spare(r.c, size) {
 		replyBuffers.Put(buf)
 		return
 	}
-	c.replyCharged += size
-	c.out.Buf = (*buf)[:0]
+	r.charged += size
+	r.c.out.Buf = (*buf)[:0]
+}
+
+// charge brings the charge for the reply buffer up to date, and closes the
+// connection if it holds more than it may.
+func (r *replyBuffer) charge() {
+	c := r.c
+	size := int64(cap(c.out.Buf))
+	if size <= keepReply {
+		size = 0
+	}
+	delta := size - r.charged
+	if delta == 0 {
+		return
+	}
+	r.charged = size
+	if delta < 0 {
+		c.srv.budget.release(c, -delta)
+		return
+	}
+	fits := c.srv.budget.charge(c, delta)
+	if limit := c.srv.settings.OutputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
+		c.srv.log.Warn("closing a client: its replies exceed the output buffer",
+			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.Buf))
+		c.srv.stats.OutputLimit.Add(1)
+		c.out.Buf = nil
+		c.srv.budget.release(c, r.charged)
+		r.charged = 0
+		c.closing = true
+		c.close()
+	}
 }

@@ -34,11 +34,12 @@ func TestLargeReplyBufferIsGivenBack(t *testing.T) {
 // use, unless memory is short.
 func TestReplyBufferIsChargedWhileInUse(t *testing.T) {
 	srv, _ := serveTest(t, nil)
-	c := &conn{srv: srv, largeReplies: true}
+	c := &conn{srv: srv}
+	c.replyBuf = replyBuffer{c: c, large: true}
 	buf := make([]byte, 0, 2*keepReply)
 	for range 100 { // the race detector has a pool lose some
 		replyBuffers.Put(&buf)
-		if c.takeReplyBuffer(); c.out.Buf != nil {
+		if c.replyBuf.take(); c.out.Buf != nil {
 			break
 		}
 	}
@@ -49,13 +50,13 @@ func TestReplyBufferIsChargedWhileInUse(t *testing.T) {
 		t.Errorf("%d bytes are charged for a buffer of %d", used, cap(c.out.Buf))
 	}
 	c.out.Buf = c.out.Buf[:keepReply+1]
-	if c.resetReplies(); c.out.Buf != nil || srv.budget.inUse() != 0 || !c.largeReplies {
-		t.Errorf("%d bytes are charged, large %v", srv.budget.inUse(), c.largeReplies)
+	if c.replyBuf.reset(); c.out.Buf != nil || srv.budget.inUse() != 0 || !c.replyBuf.large {
+		t.Errorf("%d bytes are charged, large %v", srv.budget.inUse(), c.replyBuf.large)
 	}
 	srv.settings.ClientMemory.Store(keepReply)
 	for range 100 {
 		replyBuffers.Put(&buf)
-		if c.takeReplyBuffer(); c.out.Buf != nil {
+		if c.replyBuf.take(); c.out.Buf != nil {
 			t.Fatal("a buffer was taken though memory is short")
 		}
 	}

@@ -161,7 +161,7 @@ func (c *conn) passReply(r *request, reply []byte) {
 	c.out.Buf = append(c.out.Buf, reply...)
 	c.count(at)
 	if cap(c.out.Buf) > keepReply {
-		c.chargeReply()
+		c.replyBuf.charge()
 	}
 }
 

@@ -67,8 +67,8 @@ func (c *conn) joinLocalPart() int {
 	if cap(n.buf) > keepReply {
 		n.buf = nil
 	}
-	if c.replyCharged > 0 {
-		c.chargeReply()
+	if c.replyBuf.charged > 0 {
+		c.replyBuf.charge()
 	}
 	return len(n.batch.replies.Bytes)
 }

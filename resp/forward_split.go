@@ -87,7 +87,7 @@ func (c *conn) split(r *request, routes *Routes) {
 	c.session.lastCmd.Store(r.cmd)
 	c.count(at)
 	if cap(c.out.Buf) > keepReply {
-		c.chargeReply()
+		c.replyBuf.charge()
 	}
 }
 

@@ -252,7 +252,7 @@ func (f *forwardedConn) complete() {
 	f.charged = 0
 	if c.closed.Load() {
 		c.out.Buf = nil
-		c.chargeReply()
+		c.replyBuf.charge()
 	}
 	c.srv.forwards.giveBack(c)
 }

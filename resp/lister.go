@@ -52,7 +52,7 @@ func (l *lister) add(key []byte) bool {
 	x.Bulk(key)
 	l.n++
 	if cap(x.Buf) > max(before, keepReply) {
-		x.conn.chargeReply()
+		x.conn.replyBuf.charge()
 	}
 	return len(x.Buf)-l.at < l.enough
 }
@@ -71,7 +71,7 @@ func (l *lister) addEncoded(keys []byte, n int) {
 	x.Buf = append(x.Buf, keys...)
 	l.n += n
 	if cap(x.Buf) > max(before, keepReply) {
-		x.conn.chargeReply()
+		x.conn.replyBuf.charge()
 	}
 }
 

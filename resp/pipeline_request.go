@@ -135,6 +135,6 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	}
 	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
 	if cap(c.out.Buf) > keepReply {
-		c.chargeReply()
+		c.replyBuf.charge()
 	}
 }

@@ -193,7 +193,7 @@ func (c *conn) begin(places []store.Place) {
 // started notes that a unit has begun.
 func (c *conn) started(places []store.Place) {
 	c.startClock()
-	c.takeReplyBuffer()
+	c.replyBuf.take()
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.Buf), 0, false
 	c.leased.begin(places)
 }
@@ -243,4 +243,32 @@ func (c *conn) commit() bool {
 		}
 	}
 	return wait || err != nil
+}
+
+// Commands of scripts and transactions share a unit that may be dropped as a whole, so their
+// changes stay in memory until its end. These bytes count for the server's budget.
+
+// growUnit takes n bytes for changes of the unit, or reports that there is no memory for them.
+func (c *conn) growUnit(n int64) bool {
+	if !c.srv.budget.charge(c, n) {
+		c.srv.budget.release(c, n)
+		return false
+	}
+	c.unitCharged += n
+	return true
+}
+
+// weighUnit brings the charge for the unit's changes up to date, and reports whether there is
+// memory for them.
+func (c *conn) weighUnit() bool {
+	size := c.unit.Size()
+	return size <= c.unitCharged+keepInput || c.growUnit(size-c.unitCharged)
+}
+
+// unitEnded gives back what the unit was charged.
+func (c *conn) unitEnded() {
+	if c.unitCharged > 0 {
+		c.srv.budget.release(c, c.unitCharged)
+		c.unitCharged = 0
+	}
 }
