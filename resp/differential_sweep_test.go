@@ -125,7 +125,9 @@ func (s *sweep) try(c *command.Row) {
 	case c.Name == "copy" && has("db"), // there is one
 		strings.HasSuffix(c.Name, "scan") && args[min(len(args)-1, len(c.Keys)+1)] != "0", // a cursor is what SCAN has returned
 		c.Name == "pfcount" && len(args) == 2,                                             // Redis notes the count in the value
-		strings.HasPrefix(c.Name, "x") && has("~"):                                        // how much goes is nobody's promise
+		strings.HasPrefix(c.Name, "x") && has("~"),                                        // how much goes is nobody's promise
+		strings.HasSuffix(c.Name, "rank") && len(args) > 3,                                // Redis 7.0 has no WITHSCORE,
+		c.Name == "bitop" && has("diff", "diff1", "andor", "one"):                         // nor these
 		return
 	case c.Flags&command.FlagBlocking != 0:
 		s.do("MULTI")
