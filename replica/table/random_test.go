@@ -267,7 +267,7 @@ func (x *chaos) failover() Command {
 func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 	runs, length := 20, 1800
 	if testing.Short() {
-		runs = 5
+		runs = 8
 	}
 	applied, refused := map[string]int{}, map[string]int{}
 	for seed := range runs {
