@@ -67,7 +67,9 @@ func tagged(rnd *rand.Rand, tags, names, args []string) []string {
 	case 0:
 		args = args[:max(1, len(args)-1)]
 	case 1:
-		args = append(args, "{"+tag+"}"+names[rnd.IntN(len(names))])
+		if more := append(args, "{"+tag+"}"+names[rnd.IntN(len(names))]); !isNewerThan70(more) {
+			args = more
+		}
 	}
 	return args
 }

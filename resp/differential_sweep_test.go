@@ -114,6 +114,17 @@ func sortedText(v resptest.Value) string {
 	return string(v.Kind) + strings.Join(all, " ")
 }
 
+// isNewerThan70 reports whether a command has a form that Redis has only known since 7.0.
+func isNewerThan70(args []string) bool {
+	switch strings.ToLower(args[0]) {
+	case "zrank", "zrevrank":
+		return len(args) > 3
+	case "bitop":
+		return len(args) > 1 && slices.Contains([]string{"diff", "diff1", "andor", "one"}, strings.ToLower(args[1]))
+	}
+	return false
+}
+
 // try runs a command once; in a transaction if it could wait.
 func (s *sweep) try(c *command.Row) {
 	s.t.Helper()
@@ -126,8 +137,7 @@ func (s *sweep) try(c *command.Row) {
 		strings.HasSuffix(c.Name, "scan") && args[min(len(args)-1, len(c.Keys)+1)] != "0", // a cursor is what SCAN has returned
 		c.Name == "pfcount" && len(args) == 2,                                             // Redis notes the count in the value
 		strings.HasPrefix(c.Name, "x") && has("~"),                                        // how much goes is nobody's promise
-		strings.HasSuffix(c.Name, "rank") && len(args) > 3,                                // Redis 7.0 has no WITHSCORE,
-		c.Name == "bitop" && has("diff", "diff1", "andor", "one"):                         // nor these
+		isNewerThan70(args):
 		return
 	case c.Flags&command.FlagBlocking != 0:
 		s.do("MULTI")
