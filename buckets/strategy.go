@@ -118,7 +118,7 @@ func (s *Strategy) founded() []bucket {
 }
 
 // present returns the buckets of a placement with the members' copies of them. It reports false if
-// the placement has other ranges, or if the buckets are to be made anew.
+// the placement has other ranges, or if the buckets are to be made from the mask.
 func (s *Strategy) present(p *ring.Placement, members []ring.Member) (all []bucket, ok bool) {
 	if s.cfg.Anew {
 		return nil, false

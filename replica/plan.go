@@ -77,7 +77,7 @@ func (pl *planner) plan(ctx context.Context, st *table.State, away Absence) erro
 	return err
 }
 
-// switchIsOver reports whether the strategy was switched and the placement is by now that of the new
+// switchIsOver reports whether the strategy was switched and the placement has become that of the new
 // one, bounds included.
 func (pl *planner) switchIsOver(st *table.State, away Absence) (bool, error) {
 	if !st.Cluster().Unfinished || len(st.Handoffs()) > 0 || len(away) > 0 {

@@ -2,15 +2,15 @@ package resp
 
 import "sync"
 
-// Buffers for large replies are shared by all connections: growing one anew for each pipeline
-// costs more than everything else in a pipeline of large replies.
+// Buffers for large replies are shared by all connections: allocating one for each pipeline costs
+// more than everything else in a pipeline of large replies.
 
 // maxPooledReply is how many bytes a buffer may have to be kept for others: flushSize, after
 // which a pipeline is cut, and one reply more.
 const maxPooledReply = 2 * flushSize
 
 // replyBuffers holds the buffers that no connection uses. They count for no budget: the garbage
-// collector takes what nobody has used between two of its runs.
+// collector frees those that stay unused between two of its runs.
 var replyBuffers sync.Pool // of *[]byte
 
 // replyBuffer is how a connection gets and gives back the memory of conn.out.

@@ -48,7 +48,7 @@ func (u *Unit) Peek(key []byte) (Value, error) {
 
 // Head is Get for commands that replace or remove a value whatever it is. Of a string it returns
 // no content, only what else it knows, and so it reads nothing from disk where the cache has
-// dropped the content but kept the rest. What it returns is for Put and Delete of the unit.
+// dropped the content but kept the rest. The value is valid for [Unit.PutString] and [Unit.Delete] only.
 func (u *Unit) Head(key []byte) (Value, error) {
 	p := u.Place(key)
 	v := Value{place: p}

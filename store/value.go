@@ -43,7 +43,7 @@ func (v *Value) header() layout.Header {
 	}
 	switch {
 	case v.elided:
-		h.Value = zeroPiece[:v.Size] // nobody reads more of it than its length
+		h.Value = zeroPiece[:v.Size] // only its length is read
 	case v.gen == 0:
 	case v.Type == String:
 		h.Count = uint64(v.Size)

@@ -37,7 +37,7 @@ type Config struct {
 	// Versions of the bus protocol that the node speaks; default: all that this build does.
 	// Tests narrow them.
 	Versions Versions
-	// Needs returns the oldest version that a peer may speak, for what the cluster uses by now. It
+	// Needs returns the oldest version that a peer may speak, given what the cluster uses. It
 	// is called once in each handshake, from any goroutine, and must not block. Nil stands for 0.
 	Needs func() uint16
 	// Listen is the TCP address to listen on; port 0 takes any that is free.

@@ -144,7 +144,7 @@ func (w *muxConn) converse(ctx context.Context) error {
 // role.
 func (w *muxConn) recallWriter(mine bool) {
 	w.mu.Lock()
-	w.state = muxConnecting // nobody claims the role now
+	w.state = muxConnecting // no other caller connects at the same time
 	elsewhere := w.writing && !mine
 	w.mu.Unlock()
 	if elsewhere {

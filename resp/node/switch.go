@@ -15,7 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
-// switcher switches the strategy and tells of it.
+// switcher switches the strategy and reports the progress.
 type switcher struct {
 	c *cluster
 

@@ -189,6 +189,24 @@ func TestLineReplacesStubInPlace(t *testing.T) {
 	}
 }
 
+// benchCache returns a cache of a million keys, which has lines of all of them.
+func benchCache(b *testing.B) (*Cache, [][]byte, []layout.Place) {
+	c, err := New(256 << 20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(c.Close)
+	keys := make([][]byte, 1<<20)
+	places := make([]layout.Place, len(keys))
+	line := bytes.Repeat([]byte("x"), 66)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "key:%012d", i)
+		places[i] = layout.PlaceOf(testToken, keys[i])
+		c.Put(places[i], keys[i], line)
+	}
+	return c, keys, places
+}
+
 // BenchmarkPipelineGet reads 16 keys at a time out of a million.
 func BenchmarkPipelineGet(b *testing.B) {
 	for _, prefetch := range []bool{false, true} {
@@ -197,20 +215,9 @@ func BenchmarkPipelineGet(b *testing.B) {
 }
 
 func benchmarkPipelineGet(b *testing.B, prefetch bool) {
-	c, err := New(256 << 20)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	const n, pipeline = 1 << 20, 16
-	keys := make([][]byte, n)
-	places := make([]layout.Place, n)
-	line := bytes.Repeat([]byte("x"), 66)
-	for i := range keys {
-		keys[i] = fmt.Appendf(nil, "key:%012d", i)
-		places[i] = layout.PlaceOf(testToken, keys[i])
-		c.Put(places[i], keys[i], line)
-	}
+	const pipeline = 16
+	c, keys, places := benchCache(b)
+	n := len(keys)
 	rand.Shuffle(n, func(i, j int) {
 		keys[i], keys[j], places[i], places[j] = keys[j], keys[i], places[j], places[i]
 	})
@@ -228,20 +235,8 @@ func benchmarkPipelineGet(b *testing.B, prefetch bool) {
 }
 
 func BenchmarkCacheGet(b *testing.B) {
-	c, err := New(256 << 20)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	const n = 1 << 20
-	keys := make([][]byte, n)
-	places := make([]layout.Place, n)
-	line := bytes.Repeat([]byte("x"), 66)
-	for i := range keys {
-		keys[i] = fmt.Appendf(nil, "key:%012d", i)
-		places[i] = layout.PlaceOf(testToken, keys[i])
-		c.Put(places[i], keys[i], line)
-	}
+	c, keys, places := benchCache(b)
+	n := len(keys)
 	var dst []byte
 	b.ReportAllocs()
 	hits := 0
