@@ -202,3 +202,26 @@ func TestTooManyPlaces(t *testing.T) {
 		t.Errorf("maglev: %v", err)
 	}
 }
+
+func TestNextOtherPassesRunsOfOneNode(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(randomtest.Seed(t), 0))
+	for range 1000 {
+		entries := make([]int, 1+rnd.IntN(12))
+		for i := range entries {
+			entries[i] = rnd.IntN(3)
+		}
+		next := nextOther(len(entries), func(i int) int { return entries[i] })
+		for i, node := range entries {
+			want := 0
+			for k := 1; k < len(entries); k++ {
+				if at := (i + k) % len(entries); entries[at] != node {
+					want = at
+					break
+				}
+			}
+			if int(next[i]) != want {
+				t.Fatalf("%v: after %d comes %d, want %d", entries, i, next[i], want)
+			}
+		}
+	}
+}

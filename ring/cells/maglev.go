@@ -29,6 +29,7 @@ func Maglev(nodes []Node) (Chooser, error) {
 		size++
 	}
 	m := &maglev{nodes: len(nodes), table: slices.Repeat([]int32{-1}, size)}
+	held := make([]bool, len(nodes))
 	most := 0.0
 	for _, n := range nodes {
 		most = max(most, n.Weight)
@@ -49,22 +50,28 @@ func Maglev(nodes []Node) (Chooser, error) {
 			}
 			m.table[next[i]] = int32(i)
 			filled++
+			if !held[i] {
+				held[i] = true
+				m.held++
+			}
 		}
 	}
+	m.other = nextOther(size, func(i int) int { return int(m.table[i]) })
 	return m, nil
 }
 
 type maglev struct {
 	nodes int
+	held  int // nodes that have entries
 	table []int32
+	other []int32 // for each entry, the next one of another node, as in [nextOther]
 }
 
 // Choose implements [Chooser]. Backups are the next other nodes in the table.
 func (m *maglev) Choose(hash uint64, n int, chosen []int) []int {
 	from := len(chosen)
-	at := int(hash % uint64(len(m.table)))
-	for i := 0; i < len(m.table) && len(chosen)-from < n; i++ {
-		if node := int(m.table[(at+i)%len(m.table)]); !slices.Contains(chosen[from:], node) {
+	for at := int32(hash % uint64(len(m.table))); len(chosen)-from < min(n, m.held); at = m.other[at] {
+		if node := int(m.table[at]); !slices.Contains(chosen[from:], node) {
 			chosen = append(chosen, node)
 		}
 	}
