@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/internal/rules"
 	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -139,6 +140,7 @@ func (c *testCluster) together(n int, total map[string]int, in func(*table.Row) 
 // What a backup has behind its primary's back, lacks or has otherwise is found, while
 // clients write, and is as it should be afterwards.
 func TestScrubFindsDifferences(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	for _, how := range []string{"changed", "removed", "added", "all is gone"} {
 		t.Run(how, func(t *testing.T) {
 			scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
@@ -288,6 +290,7 @@ func TestDamagedCopyIsReplaced(t *testing.T) {
 
 // What could not be removed is not received: it would be removed later, with what came.
 func TestDamageIsRemovedBeforeReceiving(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		stop := c.clients(seed, 300)
 		time.Sleep(5 * time.Second)
@@ -325,6 +328,7 @@ func TestDamageIsRemovedBeforeReceiving(t *testing.T) {
 
 // If no copy can be read whole, none is thrown away, and it is told.
 func TestDamageOfAllCopiesIsKept(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	for _, without := range []rules.Set{0, rules.Verified} {
 		t.Run(fmt.Sprint("without=", without), func(t *testing.T) {
 			lost := 0
@@ -375,6 +379,7 @@ func TestMembersDiscardNothing(t *testing.T) {
 // A round takes as long as it should, stops while data may not move, and is done at once if
 // that is ordered.
 func TestScrubTakesItsTime(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		c.every.Store(int64(10 * time.Minute))
 		e := c.nodes["n1"].engine

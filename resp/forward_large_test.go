@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -46,6 +47,7 @@ func (w *spyWay) Wait() (r Replies, err error) {
 
 // What is large has longer, in proportion, and arrives whole whatever stands beside it.
 func TestForwardTimeoutGrowsWithTheSize(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	r := routedTest(t, 2)
 	spy := &spyLink{make(chan spied, 10)}
 	r.links["n1"] = Route{ID: "n1", Link: spy}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -115,6 +116,7 @@ func TestNodesForwardNothingElse(t *testing.T) {
 
 // However much a batch asks for, not much more than one reply is held.
 func TestRepliesToABatchAreBounded(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	r, keys := halves(t)
 	value := strings.Repeat("v", 3<<20)
 	o := resptest.Dial(t, r.addrs[0], 2)

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -121,6 +122,7 @@ func stepFS(fs vfs.FS, before func(errorfs.Op)) vfs.FS {
 // A crash before any single step of creating a store, using it, closing it and
 // opening it again leaves one that opens, and holds what was promised.
 func TestPowerLossAtEveryStep(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	for _, mode := range []Fsync{FsyncAlways, FsyncEverySec} {
 		t.Run(string(mode), func(t *testing.T) {
 			seed := testSeed(t)

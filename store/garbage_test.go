@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -210,6 +211,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 // TestPiecesAfterACrash that loses part of the log: each belongs to a header or is
 // named as garbage.
 func TestPiecesAfterACrash(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	rnd := seeded(t)
 	fs := memdisk.New()
 	for range lives(4) {

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/counts"
@@ -233,6 +234,7 @@ func TestDropAfterACrash(t *testing.T) {
 
 // TestApplyAfterACrash: of each batch all or nothing, and what is behind follows.
 func TestApplyAfterACrash(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	rnd := seeded(t)
 	src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer src.mustClose(t)

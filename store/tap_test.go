@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/latch"
@@ -254,6 +255,7 @@ func TestTapHandsOverWholeUnits(t *testing.T) {
 // TestAbandonedValuesLeaveNothing: a long value that a unit begins and gives up is
 // garbage where the parts went.
 func TestAbandonedValuesLeaveNothing(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer src.mustClose(t)
 	dst := openTest(t, memConfig(vfs.NewMem(), FsyncNo))

@@ -41,6 +41,9 @@ var tooLarge = map[string]struct {
 }
 
 func TestHouseSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
 	root := os.DirFS(filepath.Join("..", ".."))
 	sizes, err := houseSizes(root)
 	if err != nil {

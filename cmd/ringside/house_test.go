@@ -70,6 +70,9 @@ var topLevel = []string{
 }
 
 func TestHouseRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
 	root := os.DirFS(filepath.Join("..", ".."))
 	if _, err := fs.Stat(root, "go.mod"); err != nil {
 		t.Fatal(err)

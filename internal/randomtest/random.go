@@ -22,6 +22,15 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
+// DrawShort skips a test under -short, as for the race detector, except in one of n runs, which
+// are drawn anew: its goroutines do what those of other tests do, and it takes many seconds there.
+func DrawShort(t testing.TB, n int) {
+	t.Helper()
+	if testing.Short() && os.Getenv("RINGSIDE_TEST_SEED") == "" && rand.IntN(n) > 0 {
+		t.Skipf("not drawn this time: one of %d runs has this test under -short", n)
+	}
+}
+
 // Length is how many steps a random test takes: all of them with RINGSIDE_LONG, as in
 // go tool task test:random, a twelfth of them by default, and few for the race detector.
 // Each run has another seed, so that many short runs see as much as a few long ones.

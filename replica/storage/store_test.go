@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/ring"
@@ -226,6 +227,7 @@ func (k takes) Ask(_ int, question []byte) ([]byte, error) { return k.in.Answer(
 // The longest of values passes while its key is being followed, and those who write
 // besides are not held back for long by it.
 func TestLongestValueIsCopied(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	size := 48 << 20
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		size = 512 << 20

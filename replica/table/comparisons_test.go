@@ -11,6 +11,9 @@ import (
 // They are what a list of all tokens would be, whatever was added in which order, and go
 // through a snapshot as they are.
 func TestComparisonsAreAsAListOfAllTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
 	const cells = 24
 	token := func(cell int) ring.Token { return ring.Token(cell % cells * (circle / cells)) }
 	for seed := range uint64(200) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // Whoever was asked to lead and could not is asked again only when that is safe, so that
@@ -13,7 +15,7 @@ import (
 func TestLeaderContinuesAfterFailedTransfer(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(3)
-		for range 20 { // what the library looks at first is chance
+		for range randomtest.Length(240, 4) { // what the library looks at first is chance
 			cedeInVain(t, g)
 			time.Sleep(2 * transferAgainAfter)
 		}

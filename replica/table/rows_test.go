@@ -12,6 +12,9 @@ import (
 // Chunks are a way to keep rows and nothing else: every change has the result that it
 // has on a plain list, and no older list sees it.
 func TestChunkedRowsAreAPlainList(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
 	for seed := range 5 {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		var plain []Row
@@ -84,6 +87,9 @@ func compareRows(t *testing.T, seed int, r *rows, plain []Row) {
 
 // A split of every bucket by sixteen, the largest change of bounds that there is.
 func TestAllRowsSplitAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
 	s := steps(t, new(State), found("n0", 4096))
 	split := &Split{}
 	for row := range s.Rows() {

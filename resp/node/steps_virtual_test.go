@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -206,6 +207,7 @@ var occasions = []occasion{
 // or bounds, and starts again: nothing that was acknowledged is lost, and no answer is ever
 // wrong.
 func TestNothingIsLostWhenNodeEndsAtAnyStep(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	var known []step.Step
 	for _, o := range occasions {
 		known = append(known, o.steps...)

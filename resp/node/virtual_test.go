@@ -317,7 +317,7 @@ func (c *virtualCluster) close() {
 // RINGSIDE_LONG, as in go tool task test:virtual; or that of RINGSIDE_TEST_SEED. Each run of
 // the tests draws others.
 //
-// Under -short, which is for the race detector, a sixth of the tests run, drawn anew each time,
+// Under -short, which is for the race detector, a tenth of the tests run, drawn anew each time,
 // with one seed: whole nodes run the same goroutines in every test, and a test costs five times
 // as much there, on one processor. go tool task test:race:all runs them all.
 func seeds(t *testing.T, runs, long int) []uint64 {
@@ -333,8 +333,8 @@ func seeds(t *testing.T, runs, long int) []uint64 {
 	case os.Getenv("RINGSIDE_LONG") != "":
 		runs *= long
 	case testing.Short():
-		if rand.IntN(6) > 0 {
-			t.Skip("not drawn this time: a sixth of these tests run under -short")
+		if rand.IntN(10) > 0 {
+			t.Skip("not drawn this time: a tenth of these tests run under -short")
 		}
 		runs = 1
 	default:
