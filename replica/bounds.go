@@ -22,6 +22,7 @@ func (pl *planner) boundsLoop(ctx context.Context) {
 	defer cancel()
 	looked := uint64(0) // index of the last state without bounds to change
 	occupied := 0       // consecutive tries that left out some rows
+	wait := 2 * pl.e.cfg.Settle
 	// The first look needs no change: all may have changed before this node started.
 	for again := true; ; {
 		if !again {
@@ -32,16 +33,20 @@ func (pl *planner) boundsLoop(ctx context.Context) {
 			}
 		}
 		again = false
-		locks.Pause(ctx, 2*pl.e.cfg.Settle) // the leader plans first
+		locks.Pause(ctx, wait)
+		wait = 2 * pl.e.cfg.Settle // the leader plans first
 		st := pl.e.cfg.Table.State()
 		if ctx.Err() != nil || len(st.Handoffs()) > 0 || pl.e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
 			continue
 		}
-		err := pl.changeBounds(ctx, st)
+		changed, err := pl.changeBounds(ctx, st)
 		if !errors.Is(err, errOccupied) {
 			occupied = 0
 		}
 		switch {
+		case err == nil && changed:
+			again = true
+			wait = boundsPause // the leader has nothing to plan
 		case err == nil:
 			looked = st.Index()
 		case errors.Is(err, errOccupied):
@@ -59,29 +64,32 @@ func (pl *planner) boundsLoop(ctx context.Context) {
 // maxMerged is the number of rows merged or made in one entry, since clients wait meanwhile.
 const maxMerged = 256
 
+// boundsPause lets clients run between two changes of bounds.
+const boundsPause = 20 * time.Millisecond
+
 // changeBounds merges rows of this node, or cuts them if there are none to merge.
-func (pl *planner) changeBounds(ctx context.Context, st *table.State) error {
+func (pl *planner) changeBounds(ctx context.Context, st *table.State) (changed bool, err error) {
 	if !st.Founded() || len(st.MembersOf()) == 0 {
-		return nil
+		return false, nil
 	}
 	if pl.desired == nil || pl.desiredFor != st.Basis() {
 		desired, err := DesiredPlacement(st, pl.e.cfg.Strategy, st.MembersOf())
 		if err != nil {
-			return err
+			return false, err
 		}
 		pl.desired, pl.desiredFor = desired, st.Basis()
 	}
 	if runs := pl.mergeableRuns(st, pl.desired); len(runs) > 0 {
-		return pl.merge(ctx, runs)
+		return true, pl.merge(ctx, runs)
 	}
 	if cuts := pl.cuts(st, pl.desired); len(cuts) > 0 {
 		occupied, err := pl.e.split(ctx, cuts)
 		if err == nil && len(occupied) > 0 {
 			err = errOccupied
 		}
-		return err
+		return true, err
 	}
-	return nil
+	return false, nil
 }
 
 // cuts returns where rows of this node, which have the members that they should have, are to be cut.

@@ -108,12 +108,21 @@ func (c *memoryCopy) send(p pair) {
 	c.sink(batch)
 }
 
-func (m *memory) StartCopy(r ring.Range, sink func([]byte), _ func()) (OutgoingCopy, error) {
+func (m *memory) StartCopies(ranges []ring.Range, sink func(int, []byte), _ func()) (all []OutgoingCopy, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &memoryCopy{m: m, r: r, sink: sink}
-	m.taps[c] = true
-	return c, nil
+	for i, r := range ranges {
+		c := &memoryCopy{m: m, r: r, sink: func(batch []byte) { sink(i, batch) }}
+		m.taps[c] = true
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (m *memory) EndCopies(copies []OutgoingCopy) {
+	for _, c := range copies {
+		c.Close()
+	}
 }
 
 func (c *memoryCopy) Close() {
@@ -192,17 +201,24 @@ type memoryTake struct {
 	over bool // guarded by m.mu
 }
 
-func (m *memory) ReceiveCopy(r ring.Range) IncomingCopy {
+func (m *memory) ReceiveCopies(ranges []ring.Range) (all []IncomingCopy) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := &memoryTake{m: m, r: r}
-	m.taken = append(m.taken, k)
-	return k
+	for _, r := range ranges {
+		k := &memoryTake{m: m, r: r}
+		m.taken = append(m.taken, k)
+		all = append(all, k)
+	}
+	return all
 }
 
-func (k *memoryTake) End() { k.Close() }
+func (m *memory) CloseCopies(copies []IncomingCopy) {
+	for _, k := range copies {
+		k.End()
+	}
+}
 
-func (k *memoryTake) Close() {
+func (k *memoryTake) End() {
 	k.m.mu.Lock()
 	defer k.m.mu.Unlock()
 	k.over = true

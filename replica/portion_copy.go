@@ -37,29 +37,26 @@ type portionCopy struct {
 
 // close ends the taps.
 func (c *portionCopy) close() {
-	for _, out := range c.out {
-		out.Close()
-	}
+	c.e.cfg.Store.EndCopies(c.out)
 	c.out = nil
 }
 
 // copyAll sends all entries of the ranges. The taps send later changes until close. Ranges in which
 // a unit holds a latch for long leave the portion; the error is errOccupied if no range remains.
 func (c *portionCopy) copyAll(ctx context.Context) error {
+	sink := func(i int, batch []byte) { _ = c.t.stream.Send(i, batch) } // Drained returns the error
+	var err error
+	if c.out, err = c.e.cfg.Store.StartCopies(c.p.ranges, sink, c.t.stream.Pace); err != nil {
+		return err
+	}
 	var occupied []ring.Range
 	for i, r := range c.p.ranges {
-		sink := func(batch []byte) { _ = c.t.stream.Send(i, batch) } // Drained returns the error
-		out, err := c.e.cfg.Store.StartCopy(r, sink, c.t.stream.Pace)
-		if err != nil {
-			return err
-		}
-		err = c.copyRange(ctx, i, out)
+		err := c.copyRange(ctx, i, c.out[i])
 		if errors.Is(err, ErrOccupied) {
-			out.Close() // the receiver stays a learner; digests show later what it has
+			c.out[i].Close() // the receiver stays a learner; digests show later what it has
 			occupied = append(occupied, r)
 			continue
 		}
-		c.out = append(c.out, out)
 		if err != nil {
 			return err
 		}

@@ -138,9 +138,7 @@ func (s *receivedStream) closeRanges() {
 	if len(s.ranges) == 0 {
 		return
 	}
-	for _, in := range s.ranges {
-		in.Close()
-	}
+	s.e.cfg.Store.CloseCopies(s.ranges)
 	s.setRanges(nil, nil)
 	s.e.sweeper.sweepReceived()
 }
@@ -212,11 +210,7 @@ func (s *receivedStream) Begin(text []byte) error {
 		return err
 	}
 	s.rows, s.checkedState = rows, nil
-	var in []IncomingCopy
-	for _, r := range ranges {
-		in = append(in, s.e.cfg.Store.ReceiveCopy(r))
-	}
-	s.setRanges(ranges, in)
+	s.setRanges(ranges, s.e.cfg.Store.ReceiveCopies(ranges))
 	s.e.reached(step.HandoffTaken)
 	return nil
 }

@@ -16,13 +16,17 @@ var ErrOccupied = errors.New("a unit that takes long is in the way")
 // A Store is what the engine needs of the data. Its methods may be called at any time and from
 // several goroutines.
 type Store interface {
-	// StartCopy starts to copy a range to another store. Until Close, sink receives every change of
-	// the copied part, in the order of each key's changes and in one order with the batches of
-	// Step. It does not block and keeps the batch. pace is called, with no lock held, before a unit
-	// that may change the range begins; it may block for a while.
-	StartCopy(r ring.Range, sink func(batch []byte), pace func()) (OutgoingCopy, error)
-	// ReceiveCopy starts to receive a copy from another store.
-	ReceiveCopy(r ring.Range) IncomingCopy
+	// StartCopies starts to copy ranges to another store, each on its own. Until its copy ends, sink
+	// receives every change of the copied part of range i, in the order of each key's changes and
+	// in one order with the batches of Step. It does not block and keeps the batch. pace is called,
+	// with no lock held, before a unit that may change the ranges begins; it may block for a while.
+	StartCopies(ranges []ring.Range, sink func(i int, batch []byte), pace func()) ([]OutgoingCopy, error)
+	// EndCopies ends copies as their Close does, all at one moment.
+	EndCopies(copies []OutgoingCopy)
+	// ReceiveCopies starts to receive copies from another store.
+	ReceiveCopies(ranges []ring.Range) []IncomingCopy
+	// CloseCopies ends the receipt of copies.
+	CloseCopies(copies []IncomingCopy)
 	// SetOwned names the ranges that this node serves. All other data only follows other nodes.
 	SetOwned(own []ring.Range)
 	// Drop removes all data in ranges, of which none is being copied. It does not wait for long
@@ -62,7 +66,6 @@ type IncomingCopy interface {
 	Answer(question []byte) (answer []byte, err error)
 	// End ends the copy early, since this node serves the range from now on. After it returns,
 	// nothing is applied any more, and no unit that begins then is refused because of the copy. It
-	// may be called from any goroutine, beside the other methods and after Close.
+	// may be called from any goroutine, beside the other methods and after CloseCopies.
 	End()
-	Close()
 }

@@ -267,16 +267,16 @@ func (e *Engine) isCopying(r ring.Range) bool {
 
 // unownedRanges returns the ranges in which a node has no place and gets none by a known handoff.
 func unownedRanges(st *table.State, self string) []ring.Range {
-	var coming []*table.Handoff
+	var coming []spans.Set
 	for _, h := range st.Handoffs() {
 		if h.To == self {
-			coming = append(coming, h)
+			coming = append(coming, piecesOf(h))
 		}
 	}
 	var foreign []ring.Range
 	for row := range st.Rows() {
 		if row.Holds(self) || slices.Contains(row.Learners, self) ||
-			slices.ContainsFunc(coming, func(h *table.Handoff) bool { return handoffOverlaps(h, row.Range) }) {
+			slices.ContainsFunc(coming, func(s spans.Set) bool { return s.Overlap(row.Range) }) {
 			continue
 		}
 		foreign = append(foreign, row.Range)
@@ -284,10 +284,11 @@ func unownedRanges(st *table.State, self string) []ring.Range {
 	return foreign
 }
 
-// handoffOverlaps reports whether a handoff carries a part of a range.
-func handoffOverlaps(h *table.Handoff, r ring.Range) bool {
-	if _, whole := h.Carries(r); whole {
-		return true
+// piecesOf returns the ranges that a handoff carries.
+func piecesOf(h *table.Handoff) spans.Set {
+	ranges := make([]ring.Range, len(h.Pieces))
+	for i := range h.Pieces {
+		ranges[i] = h.Pieces[i].Range
 	}
-	return slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool { return spans.Overlap(p.Range, r) })
+	return spans.New(ranges)
 }

@@ -56,6 +56,10 @@ const (
 	// portions is the number of portions of a large handoff. Only writes in the present portion go
 	// over the network.
 	portions = 32
+	// portionRanges is the largest number of ranges of a portion. Each range has a copy of its own,
+	// and beginning one takes a time in proportion to their number, on both sides. All ranges of a
+	// portion are closed to clients while it is cut over.
+	portionRanges = 256
 )
 
 // streamPurpose opens a stream. It travels as JSON.
@@ -205,7 +209,7 @@ func (t *transfer) portion(h *table.Handoff, rows []*table.Row) *portion {
 	for _, row := range rows {
 		piece, _ := h.Carries(row.Range)
 		load := t.loads[row.Range]
-		if len(p.ranges) > 0 && (piece.Primary != p.primary || p.load.Bytes+load.Bytes > enough) {
+		if len(p.ranges) > 0 && (piece.Primary != p.primary || p.load.Bytes+load.Bytes > enough) || len(p.ranges) == portionRanges {
 			break
 		}
 		p.primary = piece.Primary

@@ -88,7 +88,7 @@ type Watch struct {
 // Watch begins to count.
 func (dg *digests) Watch(ranges ...ring.Range) *Watch {
 	w := &Watch{s: dg.s, changes: make([]atomic.Uint64, len(ranges))}
-	w.taps = dg.s.taps.ListenEach(ranges, func(i int) { w.changes[i].Add(1) })
+	w.taps = dg.s.taps.ListenEach(ranges, func(i int, _ Change) { w.changes[i].Add(1) })
 	return w
 }
 
@@ -109,5 +109,5 @@ func (w *Watch) Changes() []uint64 {
 
 // Close ends it.
 func (w *Watch) Close() {
-	w.s.taps.Forget(w.taps)
+	CloseTaps(w.taps)
 }

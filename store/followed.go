@@ -38,17 +38,33 @@ const stillFollowed = ^uint64(0)
 
 // follow notes which intervals a receiver has from now on.
 func (s *Store) follow(rc *Receiver, now []layout.Interval) {
+	s.followEach([]*Receiver{rc}, [][]layout.Interval{now})
+}
+
+// followEach notes which intervals receivers have from now on, all at one moment; nil: none has any.
+func (s *Store) followEach(rcs []*Receiver, now [][]layout.Interval) {
 	f := &s.followed
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if slices.Equal(f.ranges[rc], now) {
-		return
-	}
 	if f.ranges == nil {
 		f.ranges = make(map[*Receiver][]layout.Interval)
 	}
-	if f.ranges[rc] = now; len(now) == 0 {
-		delete(f.ranges, rc)
+	changed := false
+	for i, rc := range rcs {
+		var has []layout.Interval
+		if now != nil {
+			has = now[i]
+		}
+		if slices.Equal(f.ranges[rc], has) {
+			continue
+		}
+		changed = true
+		if f.ranges[rc] = has; len(has) == 0 {
+			delete(f.ranges, rc)
+		}
+	}
+	if !changed {
+		return
 	}
 	var all []layout.Interval
 	for _, sts := range f.ranges {

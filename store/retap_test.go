@@ -149,7 +149,8 @@ func TestFailedChangesStayUnseen(t *testing.T) {
 	if err := s.Retap([]Move{{Range: r, To: first}}, nil, func() { t.Error("at was called") }); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed tap: %v", err)
 	}
-	if err := s.Retap([]Move{{Range: r, To: s.Listen(func(Change) {})}}, nil, nil); err == nil {
+	listening := s.ListenEach([]ring.Range{r}, func(int, Change) {})[0]
+	if err := s.Retap([]Move{{Range: r, To: listening}}, nil, nil); err == nil {
 		t.Error("a listening tap holds")
 	}
 	second.Close(nil)
@@ -161,7 +162,8 @@ func TestListeningTapsHoldNothing(t *testing.T) {
 	defer s.mustClose(t)
 	var a, b, h recorder
 	low := ring.Range{Start: 0, End: 1 << 31}
-	la, lb := s.Listen(a.sink, ring.Whole), s.Listen(b.sink, low)
+	listening := s.ListenEach([]ring.Range{ring.Whole, low}, func(i int, c Change) { []*recorder{&a, &b}[i].sink(c) })
+	la, lb := listening[0], listening[1]
 	hold := mustTap(t, s, ring.Range{Start: 1 << 30, End: 3 << 30}, h.sink)
 	defer hold.Close(nil)
 	keys := []string{

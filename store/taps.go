@@ -35,11 +35,15 @@ func (s *Store) Tap(sink func(Change), ranges ...ring.Range) (*Tap, error) {
 	return s.taps.Hold(sink, ranges...)
 }
 
-// Listen returns a listening tap of some ranges, as Tap does a holding one. Its sink is
-// called for one change at a time, whatever those of other taps do.
-func (s *Store) Listen(sink func(Change), ranges ...ring.Range) *Tap {
-	return s.taps.Listen(sink, ranges...)
+// ListenEach returns a listening tap for each range, all made at one moment, which is far cheaper than
+// one after the other. sink is called with the index of the range, for one change of a tap at a time,
+// whatever those of other taps do.
+func (s *Store) ListenEach(ranges []ring.Range, sink func(i int, c Change)) []*Tap {
+	return s.taps.ListenEach(ranges, sink)
 }
+
+// CloseTaps ends taps of one store without an error, as [Tap.Close] does, all at one moment.
+func CloseTaps(taps []*Tap) { tap.CloseAll(taps) }
 
 // Retap gives ranges to other holding taps than before, in order if they overlap, and
 // takes all theirs from listening ones that end, at one moment in which at is called:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -26,24 +27,35 @@ type outgoingCopy struct {
 	question []byte
 }
 
-func newOutgoingCopy(s *store.Store, r ring.Range, sink func([]byte), pace func()) (*outgoingCopy, error) {
-	o := &outgoingCopy{store: s, r: r, sink: sink, question: []byte{askDigests}}
-	o.cursor.Store(new(store.Position))
-	var err error
-	if o.copy, err = s.NewCopy(r, nil); err != nil {
-		return nil, err
+func newOutgoingCopies(s *store.Store, ranges []ring.Range, sink func(i int, batch []byte), pace func()) ([]replica.OutgoingCopy, error) {
+	all := make([]replica.OutgoingCopy, len(ranges))
+	copies := make([]*outgoingCopy, len(ranges))
+	for i, r := range ranges {
+		o := &outgoingCopy{store: s, r: r, sink: func(batch []byte) { sink(i, batch) }, question: []byte{askDigests}}
+		o.cursor.Store(new(store.Position))
+		var err error
+		if o.copy, err = s.NewCopy(r, nil); err != nil {
+			return nil, err
+		}
+		all[i], copies[i] = o, o
 	}
-	o.tap = s.Listen(func(c store.Change) {
-		batch, err := s.CutBatch(c.Batch, r, *o.cursor.Load())
-		if err != nil {
-			batch = c.Batch // the receiver cannot read it either, and reports that
-		}
-		if batch != nil {
-			sink(batch)
-		}
-	}, r)
-	o.tap.Pace(pace)
-	return o, nil
+	taps := s.ListenEach(ranges, func(i int, c store.Change) { copies[i].changed(c.Batch) })
+	for i, t := range taps {
+		copies[i].tap = t
+		t.Pace(pace)
+	}
+	return all, nil
+}
+
+// changed sends what a change has changed of the part that has been copied.
+func (o *outgoingCopy) changed(change []byte) {
+	batch, err := o.store.CutBatch(change, o.r, *o.cursor.Load())
+	if err != nil {
+		batch = change // the receiver cannot read it either, and reports that
+	}
+	if batch != nil {
+		o.sink(batch)
+	}
 }
 
 // Close implements replica.OutgoingCopy.

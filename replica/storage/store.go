@@ -18,14 +18,36 @@ type Store struct {
 // New returns the store as the engine sees it.
 func New(s *store.Store) Store { return Store{s} }
 
-// StartCopy implements replica.Store.
-func (s Store) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
-	return newOutgoingCopy(s.Store, r, sink, pace)
+// StartCopies implements replica.Store.
+func (s Store) StartCopies(ranges []ring.Range, sink func(i int, batch []byte), pace func()) ([]replica.OutgoingCopy, error) {
+	return newOutgoingCopies(s.Store, ranges, sink, pace)
 }
 
-// ReceiveCopy implements replica.Store.
-func (s Store) ReceiveCopy(r ring.Range) replica.IncomingCopy {
-	return &incomingCopy{store: s.Store, r: r, receiver: s.NewReceiver(r)}
+// EndCopies implements replica.Store.
+func (s Store) EndCopies(copies []replica.OutgoingCopy) {
+	taps := make([]*store.Tap, len(copies))
+	for i, c := range copies {
+		taps[i] = c.(*outgoingCopy).tap
+	}
+	store.CloseTaps(taps)
+}
+
+// ReceiveCopies implements replica.Store.
+func (s Store) ReceiveCopies(ranges []ring.Range) []replica.IncomingCopy {
+	all := make([]replica.IncomingCopy, len(ranges))
+	for i, rc := range s.NewReceivers(ranges) {
+		all[i] = &incomingCopy{store: s.Store, r: ranges[i], receiver: rc}
+	}
+	return all
+}
+
+// CloseCopies implements replica.Store.
+func (s Store) CloseCopies(copies []replica.IncomingCopy) {
+	receivers := make([]*store.Receiver, len(copies))
+	for i, c := range copies {
+		receivers[i] = c.(*incomingCopy).receiver
+	}
+	store.CloseReceivers(receivers)
 }
 
 // SetOwned implements replica.Store.
@@ -77,9 +99,6 @@ func (s waiterFunc) Settled(err error) { s(err) }
 
 // Over implements replica.Incoming.
 func (in *incomingCopy) End() { in.receiver.Revoke() }
-
-// Close implements replica.IncomingCopy.
-func (in *incomingCopy) Close() { in.receiver.Close() }
 
 // A question of a sender is a byte that says what it asks for, and
 //

@@ -81,6 +81,7 @@ func (s Store) value(t *testing.T, key string) []byte {
 // A joint is a range on its way from one store to another, without a network.
 type joint struct {
 	mu   sync.Mutex
+	to   Store
 	in   replica.IncomingCopy
 	out  replica.OutgoingCopy
 	sent int
@@ -89,15 +90,17 @@ type joint struct {
 
 func join(t *testing.T, from, to Store, r ring.Range) *joint {
 	t.Helper()
-	j := &joint{in: to.ReceiveCopy(r)}
-	var err error
-	if j.out, err = from.StartCopy(r, j.sink, func() {}); err != nil {
+	ranges := []ring.Range{r}
+	j := &joint{to: to, in: to.ReceiveCopies(ranges)[0]}
+	out, err := from.StartCopies(ranges, j.sink, func() {})
+	if err != nil {
 		t.Fatal(err)
 	}
+	j.out = out[0]
 	return j
 }
 
-func (j *joint) sink(batch []byte) {
+func (j *joint) sink(_ int, batch []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.sent += len(batch)
@@ -132,7 +135,7 @@ func (j *joint) step(t *testing.T) (done bool) {
 func (j *joint) close(t *testing.T) {
 	t.Helper()
 	j.out.Close()
-	j.in.Close()
+	j.to.CloseCopies([]replica.IncomingCopy{j.in})
 	if j.err != nil {
 		t.Error(j.err)
 	}
@@ -242,7 +245,7 @@ func TestLongestValueIsCopied(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = stream.Receive(conn, takes{to.ReceiveCopy(ring.Whole)})
+			err = stream.Receive(conn, takes{to.ReceiveCopies([]ring.Range{ring.Whole})[0]})
 		}
 		ended <- err
 	}()
@@ -251,10 +254,11 @@ func TestLongestValueIsCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := stream.New(conn, nil)
-	out, err := from.StartCopy(ring.Whole, func(b []byte) { _ = s.Send(0, b) }, s.Pace)
+	outs, err := from.StartCopies([]ring.Range{ring.Whole}, func(i int, b []byte) { _ = s.Send(i, b) }, s.Pace)
 	if err != nil {
 		t.Fatal(err)
 	}
+	out := outs[0]
 	ctx := context.Background()
 	for done := false; !done; {
 		for question := out.Ask(); question != nil; question = out.Ask() {

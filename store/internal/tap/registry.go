@@ -38,11 +38,12 @@ func (r *Registry) Holder(p layout.Place) (h Holder) {
 	return h
 }
 
-// ListenEach returns a listening tap for each range, all made at one moment.
-func (r *Registry) ListenEach(ranges []ring.Range, sink func(i int)) (taps []*Tap) {
+// ListenEach returns a listening tap for each range, all made at one moment. sink is called with the
+// index of the range.
+func (r *Registry) ListenEach(ranges []ring.Range, sink func(i int, c Change)) (taps []*Tap) {
 	_ = r.change(nil, func(c *cells) error {
 		for i, span := range ranges {
-			t := &Tap{reg: r, sink: func(Change) { sink(i) }}
+			t := &Tap{reg: r, sink: func(c Change) { sink(i, c) }}
 			taps = append(taps, t)
 			c.listen(span, t)
 		}
@@ -51,14 +52,24 @@ func (r *Registry) ListenEach(ranges []ring.Range, sink func(i int)) (taps []*Ta
 	return taps
 }
 
-// Forget ends listening taps, all at one moment.
-func (r *Registry) Forget(taps []*Tap) {
-	_ = r.change(nil, func(c *cells) error {
-		for _, t := range taps {
-			c.forget(t)
-		}
+// CloseAll ends taps of one registry without an error, as [Tap.Close] does, all at one moment.
+func CloseAll(taps []*Tap) {
+	if len(taps) == 0 {
+		return
+	}
+	for _, t := range taps {
+		t.held.release(^uint64(0))
+	}
+	_ = taps[0].reg.change(nil, func(c *cells) error {
+		c.forget(taps...)
 		return nil
 	})
+	for _, t := range taps {
+		m := t.handing()
+		m.Lock()
+		t.closed = true
+		m.Unlock()
+	}
 }
 
 // FailUnacked fails all replies that a tap has held for longer than a limit.

@@ -110,6 +110,7 @@ func (r *Registry) change(at func(), change func(*cells) error) error {
 	r.turn++
 	c := &cells{turn: r.turn}
 	if set := r.set.Load(); set != nil {
+		c.pieces = make([]Piece, 0, len(set.pieces)+4) // most changes cut two
 		for _, p := range set.pieces {
 			p.listen, p.open = slices.Clone(p.listen), slices.Clone(p.open)
 			c.pieces = append(c.pieces, p)
@@ -212,22 +213,29 @@ func (c *cells) listen(r ring.Range, t *Tap) {
 	})
 }
 
-// forget takes all its pieces from a tap.
-func (c *cells) forget(t *Tap) {
+// forget takes all their pieces from taps.
+func (c *cells) forget(taps ...*Tap) {
+	ends := make(map[*Tap]bool, len(taps))
+	for _, t := range taps {
+		ends[t] = true
+	}
+	if len(ends) == 0 {
+		return
+	}
 	for i := range c.pieces {
 		p := &c.pieces[i]
-		if p.tap == t {
+		if ends[p.tap] {
 			p.leave()
 		}
-		p.listen = slices.DeleteFunc(p.listen, func(l *Tap) bool { return l == t })
+		p.listen = slices.DeleteFunc(p.listen, func(l *Tap) bool { return ends[l] })
 	}
 }
 
 // set returns what the cells come to: without those that nobody taps, and without
 // promises that are kept, or will never be where nobody asks any more.
 func (c *cells) set() *Set {
-	ts := &Set{}
-	var spans []layout.TokenSpan
+	ts := &Set{pieces: make([]Piece, 0, len(c.pieces))}
+	spans := make([]layout.TokenSpan, 0, len(c.pieces))
 	for i := range c.pieces {
 		p := c.pieces[i]
 		p.open = slices.Clip(slices.DeleteFunc(p.open, func(o change) bool {

@@ -54,18 +54,6 @@ func (r *Registry) Hold(sink func(Change), ranges ...ring.Range) (*Tap, error) {
 	})
 }
 
-// Listen returns a listening tap of some ranges: see Store.Listen.
-func (r *Registry) Listen(sink func(Change), ranges ...ring.Range) *Tap {
-	t := &Tap{reg: r, sink: sink}
-	_ = r.change(nil, func(c *cells) error {
-		for _, span := range ranges {
-			c.listen(span, t)
-		}
-		return nil
-	})
-	return t
-}
-
 // A Move gives a range to a holding tap; nil: to none.
 type Move struct {
 	Range ring.Range
@@ -81,9 +69,7 @@ func (r *Registry) Move(moves []Move, end []*Tap, at func()) error {
 			}
 			c.hold(m.Range, m.To)
 		}
-		for _, t := range end {
-			c.forget(t)
-		}
+		c.forget(end...)
 		return nil
 	})
 }
