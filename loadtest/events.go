@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -25,10 +26,13 @@ type event struct {
 	until    time.Duration // the next event, or the end
 	balanced time.Duration // 0: it was not
 
-	before   cluster.Moved // when it began
+	before   cluster.Moved     // when it began
+	switched *cluster.Holdings // before a switch of the strategy; nil for other events
 	stop     context.CancelFunc
 	watching sync.WaitGroup // for balance
 }
+
+func (e *event) least(h cluster.Holding) { e.LeastKeys, e.LeastBytes = h.Keys, h.Bytes }
 
 func newEvents(p *play) *events { return &events{p: p} }
 
@@ -58,11 +62,15 @@ func (es *events) happens(ctx context.Context, s *Step) error {
 		ids, err = p.fleet.Kill(ctx, s.Nodes)
 	case StepRestart:
 		ids, err = p.fleet.Restart(ctx)
+	case StepStrategy:
+		e.Node, e.switched = s.Switch, &before
+		err = p.fleet.Switch(ctx, strings.Fields(s.Switch))
 	}
 	e.done = es.now()
-	e.Node = strings.Join(ids, ",")
-	least := p.fleet.Least(before)
-	e.LeastKeys, e.LeastBytes = least.Keys, least.Bytes
+	if s.Kind != StepStrategy {
+		e.Node = strings.Join(ids, ",")
+		e.least(p.fleet.Least(before))
+	}
 	if err != nil {
 		return err
 	}
@@ -108,6 +116,13 @@ func (es *events) close(ctx context.Context) (cluster.Moved, error) {
 		e.watching.Wait()
 	}
 	e.until = es.now()
+	if e.switched != nil {
+		after, failed := es.p.watch.Holdings(ctx)
+		if failed == nil {
+			e.least(cluster.LeastTo(*e.switched, after))
+		}
+		err = errors.Join(err, failed)
+	}
 	own := moved.Sub(e.before)
 	e.MovedKeys, e.MovedBytes, e.Handoffs = own.Keys, own.Bytes, own.Handoffs
 	return moved, err

@@ -172,7 +172,7 @@ func TestClusterPlaysAScript(t *testing.T) {
 	// Each event begins with a balanced cluster: on a slow machine a backup may fall behind
 	// the clients and be copied again, and what an event has to move at the least is told
 	// from what nodes hold when it begins.
-	steps, want := "load 3000; run 1s; balance; join; balance; run 500ms; balance; leave; balance; kill; balance; run 500ms; balance; restart; balance; run 500ms", "join leave kill restart"
+	steps, want := "load 3000; run 1s; balance; join; balance; run 500ms; balance; leave; balance; kill; balance; run 500ms; balance; restart; balance; strategy ketama; balance; run 500ms", "join leave kill restart strategy"
 	if testing.Short() {
 		steps, want = "load 3000; run 1s; balance; kill; balance; run 500ms", "kill"
 	}
@@ -194,6 +194,9 @@ func TestClusterPlaysAScript(t *testing.T) {
 			t.Errorf("%s: from %v to %v, balanced %v", e.Name, e.AtMS, e.DoneMS, e.BalancedMS)
 		}
 		if e.Before.PerSecond <= 0 && i == 0 || e.During.PerSecond <= 0 || e.Node == "" || e.BalanceAfter == nil {
+			t.Errorf("%+v", e)
+		}
+		if e.Name == "strategy" && (e.Node != "ketama" || e.Failed+e.Unknown > 0 || e.MovedKeys == 0 || e.Factor == nil || *e.Factor < 0.9) {
 			t.Errorf("%+v", e)
 		}
 		if e.Name == "join" || e.Name == "leave" || e.Name == "kill" {

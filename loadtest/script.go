@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // ErrScript says that a script cannot be read, or cannot be played. The message names the
@@ -36,6 +37,7 @@ type Step struct {
 	Keys   int64         // StepLoad
 	For    time.Duration // StepRun
 	Nodes  int           // StepJoin, Leave, Kill
+	Switch string        // StepStrategy: the strategy with its settings, as RING STRATEGY takes them
 	Column int           // where its text begins, in bytes from 1 on
 }
 
@@ -44,16 +46,17 @@ type StepKind uint8
 
 // The kinds of steps.
 const (
-	StepLoad    StepKind = iota // keys are written, as fast as it goes, and not measured
-	StepRun                     // clients do what the workload says
-	StepJoin                    // new nodes join
-	StepLeave                   // nodes hand over what they have, and leave
-	StepKill                    // nodes die
-	StepRestart                 // those that died are started again
-	StepBalance                 // clients go on until nothing is left to move
+	StepLoad     StepKind = iota // keys are written, as fast as it goes, and not measured
+	StepRun                      // clients do what the workload says
+	StepJoin                     // new nodes join
+	StepLeave                    // nodes hand over what they have, and leave
+	StepKill                     // nodes die
+	StepRestart                  // those that died are started again
+	StepStrategy                 // the cluster switches to another strategy
+	StepBalance                  // clients go on until nothing is left to move
 )
 
-var stepNames = [...]string{StepLoad: "load", StepRun: "run", StepJoin: "join", StepLeave: "leave", StepKill: "kill", StepRestart: "restart", StepBalance: "balance"}
+var stepNames = [...]string{StepLoad: "load", StepRun: "run", StepJoin: "join", StepLeave: "leave", StepKill: "kill", StepRestart: "restart", StepStrategy: "strategy", StepBalance: "balance"}
 
 // String is the word for a kind.
 func (k StepKind) String() string { return stepNames[k] }
@@ -65,6 +68,8 @@ func (s Step) String() string {
 		return fmt.Sprintf("load %d", s.Keys)
 	case s.Kind == StepRun:
 		return "run " + s.For.String()
+	case s.Kind == StepStrategy:
+		return "strategy " + s.Switch
 	case s.Nodes > 1:
 		return fmt.Sprintf("%v %d", s.Kind, s.Nodes)
 	}
@@ -72,7 +77,7 @@ func (s Step) String() string {
 }
 
 // Event reports whether the step is one of which clients may notice something.
-func (s Step) Event() bool { return s.Kind >= StepJoin && s.Kind <= StepRestart }
+func (s Step) Event() bool { return s.Kind >= StepJoin && s.Kind <= StepStrategy }
 
 // ParseScript reads steps with semicolons between them:
 //
@@ -82,6 +87,7 @@ func (s Step) Event() bool { return s.Kind >= StepJoin && s.Kind <= StepRestart 
 //	leave          a node leaves; also: leave 2
 //	kill           a node is killed; also: kill 2
 //	restart        those that were killed are started again
+//	strategy ketama   the cluster switches to ketama; also, with settings: strategy ketama points 40
 //	balance        clients go on until nothing is left to move
 //
 // The error joins every fault and wraps [ErrScript].
@@ -119,9 +125,12 @@ func parseStep(words []workload.Word) (Step, error) {
 		}
 	}
 	if kind < 0 {
-		return Step{}, first.Fault(ErrScript, "%.40q: want load, run, join, leave, kill, restart or balance", first.Text)
+		return Step{}, first.Fault(ErrScript, "%.40q: want load, run, join, leave, kill, restart, strategy or balance", first.Text)
 	}
 	s.Kind = StepKind(kind)
+	if s.Kind == StepStrategy {
+		return parseSwitch(s, first, rest)
+	}
 	most := 1
 	if s.Kind == StepRestart || s.Kind == StepBalance {
 		most = 0
@@ -145,6 +154,21 @@ func parseStep(words []workload.Word) (Step, error) {
 		s.Nodes = int(n)
 	}
 	return s, err
+}
+
+func parseSwitch(s Step, first workload.Word, rest []workload.Word) (Step, error) {
+	if len(rest) == 0 {
+		return s, first.Fault(ErrScript, "which strategy is missing, as in strategy ketama")
+	}
+	words := make([]string, len(rest))
+	for i := range rest {
+		words[i] = rest[i].Text
+	}
+	if _, err := strategy.DefaultConfig().With(words[0], words[1:]); err != nil {
+		return s, rest[0].Fault(ErrScript, "%v", err)
+	}
+	s.Switch = strings.Join(words, " ")
+	return s, nil
 }
 
 // Check says whether the script can be played with so many nodes at the beginning. Its error

@@ -8,7 +8,7 @@ import (
 )
 
 func TestScriptsAreReadBack(t *testing.T) {
-	s, err := ParseScript("  load 2k ;run 1m30s;; join; join 3; leave; kill 2; restart; balance; ")
+	s, err := ParseScript("  load 2k ;run 1m30s;; join; join 3; leave; kill 2; restart; strategy  ketama points 40; balance; ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,7 +16,7 @@ func TestScriptsAreReadBack(t *testing.T) {
 	for _, step := range s {
 		words = append(words, step.String())
 	}
-	if got := strings.Join(words, "; "); got != "load 2000; run 1m30s; join; join 3; leave; kill 2; restart; balance" {
+	if got := strings.Join(words, "; "); got != "load 2000; run 1m30s; join; join 3; leave; kill 2; restart; strategy ketama points 40; balance" {
 		t.Error(got)
 	}
 	if s.Takes() != 90*time.Second {
@@ -34,19 +34,23 @@ func TestScriptsAreReadBack(t *testing.T) {
 
 func TestScriptsThatMakeNoSenseAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                  "column 1: clients never run",
-		"load 5":            "column 1: clients never run",
-		"run 1s; jump":      "column 9: \"jump\": want",
-		"run":               "column 1: how long",
-		"run 8":             "column 5: ",
-		"run 1ms":           "column 5: ",
-		"run 25h":           "column 5: ",
-		"load":              "column 1: how many",
-		"load -1":           "column 6: ",
-		"run 1s; join 65":   "column 14: ",
-		"run 1s; join 2 3":  "column 16: ",
-		"run 1s; restart 2": "column 17: ",
-		"run 1s; restart":   "column 9: no node is dead",
+		"":                                  "column 1: clients never run",
+		"load 5":                            "column 1: clients never run",
+		"run 1s; jump":                      "column 9: \"jump\": want",
+		"run":                               "column 1: how long",
+		"run 8":                             "column 5: ",
+		"run 1ms":                           "column 5: ",
+		"run 25h":                           "column 5: ",
+		"load":                              "column 1: how many",
+		"load -1":                           "column 6: ",
+		"run 1s; join 65":                   "column 14: ",
+		"run 1s; join 2 3":                  "column 16: ",
+		"run 1s; restart 2":                 "column 17: ",
+		"run 1s; strategy":                  "column 9: which strategy",
+		"run 1s; strategy kettle":           "column 18: ",
+		"run 1s; strategy ketama points":    "column 18: ",
+		"run 1s; strategy ketama vnodes 10": "column 18: ",
+		"run 1s; restart":                   "column 9: no node is dead",
 		"run 1s; kill; restart; leave 3; restart":             "column 24: 3 of 3",
 		"run 1s; leave 2; kill":                               "column 18: 1 of 1",
 		"run 1s; load 5":                                      "column 9: keys are loaded before",
@@ -67,6 +71,7 @@ func TestScriptsThatMakeNoSenseAreRefused(t *testing.T) {
 // Whatever is typed is read or refused; what is read is read back.
 func FuzzParse(f *testing.F) {
 	f.Add(DefaultScript)
+	f.Add("run 1s; strategy buckets mask 00ff; strategy rendezvous")
 	f.Add("load 1g; run 1h; kill 3; restart; balance")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseScript(text)

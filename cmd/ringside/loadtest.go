@@ -33,6 +33,7 @@ Each strategy runs the same script, steps separated by semicolons:
   leave          a node hands over its data and leaves; also: leave 2
   kill           a node is killed; also: kill 2
   restart        all killed nodes are started again
+  strategy vnode the cluster switches to vnode; also: strategy vnode vnodes 64
   balance        clients continue until no data is left to move
 
 Clients run during all steps except load. Every reply is checked (--verify): lost, stale

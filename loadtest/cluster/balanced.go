@@ -31,7 +31,7 @@ func (f *Cluster) unbalanced(ctx context.Context) string {
 		return errNobody.Error()
 	}
 	members := f.staying()
-	placing, err := f.of.Strategy.New()
+	placing, err := f.strategy().New()
 	if err != nil {
 		return err.Error()
 	}
@@ -58,6 +58,15 @@ func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Stra
 	for _, name := range []string{"handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
 		if n := info[name]; n != 0 {
 			return name + ": " + strconv.FormatInt(n, 10)
+		}
+	}
+	if f.hasSwitched() {
+		text, err := l.Do("RING", "STRATEGY")
+		if err != nil {
+			return err.Error()
+		}
+		if readFigures(text)["switching"] != "false" {
+			return "the strategy is being switched"
 		}
 	}
 	p, err := placementOf(l)

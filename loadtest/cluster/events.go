@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // ErrClosed says that the fleet is closed, or is being closed.
@@ -160,6 +162,52 @@ func (f *Cluster) Kill(ctx context.Context, n int) ([]string, error) {
 		ids = append(ids, m.id)
 	}
 	return ids, nil
+}
+
+// Switch has the cluster switch to another strategy, with settings as RING STRATEGY takes them, and
+// returns once that is agreed; the data moves after that. It does nothing if the strategy is in force.
+func (f *Cluster) Switch(ctx context.Context, to []string) error {
+	ctx, end, err := f.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	present := f.strategy()
+	next, err := present.With(to[0], to[1:])
+	if err != nil || next == present {
+		return err
+	}
+	words := append([]string{"RING", "STRATEGY"}, to...)
+	err = until(ctx, look, func(ctx context.Context) string {
+		up := f.those(up)
+		if len(up) == 0 {
+			return errNobody.Error()
+		}
+		if _, err := f.ask(ctx, up[0].at.client, words...); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.placing, f.switched = next, true
+	}
+	return err
+}
+
+// hasSwitched reports whether there was a switch of the strategy.
+func (f *Cluster) hasSwitched() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.switched
+}
+
+// strategy is the one in force.
+func (f *Cluster) strategy() strategy.Config {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.placing
 }
 
 // put notes the state that a member is in from now on.

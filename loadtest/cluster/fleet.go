@@ -12,13 +12,13 @@ import (
 	"sync"
 
 	"github.com/ringside-kv/ringside/resp/node"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // A Cluster is a cluster for a load test. Its methods may be called from any goroutine; events
 // happen one after the other.
 type Cluster struct {
 	cfg  Config
-	of   Contestant
 	base node.Config
 	dir  string
 	log  *slog.Logger
@@ -28,10 +28,12 @@ type Cluster struct {
 	events sync.Mutex // held by who changes the fleet
 	drawn  uint64     // events for which members were drawn; guarded by events
 
-	mu      sync.Mutex
-	members []*member // in the order in which they joined; those that left are not in it
-	joined  int       // ever
-	watches map[*Watch]struct{}
+	mu       sync.Mutex
+	placing  strategy.Config // in force, or being switched to
+	switched bool            // ever
+	members  []*member       // in the order in which they joined; those that left are not in it
+	joined   int             // ever
+	watches  map[*Watch]struct{}
 	// releases end the reservations of all members' ports, also of those that left.
 	releases []func()
 	ends     sync.WaitGroup // of those who wait for a member's end
@@ -87,7 +89,7 @@ func Start(ctx context.Context, cfg Config) (f *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &Cluster{cfg: cfg, of: of, base: cfg.node(of.Strategy), log: cfg.Logger, watches: make(map[*Watch]struct{})}
+	f = &Cluster{cfg: cfg, placing: of.Strategy, base: cfg.node(of.Strategy), log: cfg.Logger, watches: make(map[*Watch]struct{})}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	if cfg.Processes && cfg.Binary == "" {
 		if f.cfg.Binary, err = os.Executable(); err != nil {

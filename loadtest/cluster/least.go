@@ -42,6 +42,20 @@ func Least(before Holdings, members []ring.Member, backups int) Holding {
 	return Holding{Keys: int64(math.Round(keys)), Bytes: int64(math.Round(bytes))}
 }
 
+// LeastTo is what has to move at the least until each node holds the share that it holds after:
+// that of an event that changes no members, such as a switch of the strategy.
+func LeastTo(before, after Holdings) Holding {
+	var keys, bytes float64
+	for id, has := range after.Nodes {
+		had := before.Nodes[id]
+		keys += max(0, share(has.Keys, after.Total.Keys)*float64(before.Total.Keys)-float64(had.Keys))
+		bytes += max(0, share(has.Bytes, after.Total.Bytes)*float64(before.Total.Bytes)-float64(had.Bytes))
+	}
+	return Holding{Keys: int64(math.Round(keys)), Bytes: int64(math.Round(bytes))}
+}
+
+func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }
+
 // Least is what an event has to move that leads from some holdings to the nodes that are up
 // and stay.
 func (f *Cluster) Least(before Holdings) Holding {

@@ -54,3 +54,19 @@ func TestLeast(t *testing.T) {
 		}
 	}
 }
+
+func TestLeastToIsWhatNodesGain(t *testing.T) {
+	before := Holdings{Nodes: map[string]Holding{"a": {600, 6000}, "b": {600, 6000}}, Total: Holding{1200, 12000}}
+	after := Holdings{Nodes: map[string]Holding{"a": {400, 4000}, "b": {800, 8000}}, Total: Holding{1200, 12000}}
+	if got := LeastTo(before, after); got != (Holding{200, 2000}) {
+		t.Errorf("%+v", got)
+	}
+	// Keys written meanwhile do not count: only shares do.
+	after = Holdings{Nodes: map[string]Holding{"a": {800, 8000}, "b": {1600, 16000}}, Total: Holding{2400, 24000}}
+	if got := LeastTo(before, after); got != (Holding{200, 2000}) {
+		t.Errorf("with twice the keys: %+v", got)
+	}
+	if got := LeastTo(before, Holdings{}); got != (Holding{}) {
+		t.Errorf("nothing is known afterwards: %+v", got)
+	}
+}
