@@ -282,6 +282,12 @@ var mishaps = map[string]func(s *storm, victim string) string{
 		s.later(d, s.grays[victim].hang())
 		return fmt.Sprintf("applies nothing for %v", d)
 	},
+	"switch": func(s *storm, victim string) string {
+		to := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[s.rnd.IntN(3)]
+		ctx, cancel := context.WithTimeout(context.Background(), s.some())
+		defer cancel()
+		return fmt.Sprintf("switches to %s: %v", to, s.nodes[victim].cluster.switcher.run(ctx, to, nil))
+	},
 	"leave": func(s *storm, victim string) string {
 		if len(s.running()) <= 3 {
 			return ""

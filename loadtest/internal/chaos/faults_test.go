@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // means are what a fault takes of the machine.
@@ -76,6 +78,13 @@ var kinds = []kind{
 			return "has nobody join it: " + err.Error(), func() {}
 		}
 		return "is joined by " + joined.id, func() {}
+	}},
+	{"switch", process, false, func(c *testCluster, n *node) (string, func()) {
+		to := []string{strategy.Buckets, strategy.Ketama, strategy.VNode, strategy.Maglev}[c.rnd.IntN(4)]
+		if _, err := c.ask(context.Background(), n, "RING", "STRATEGY", to); err != nil {
+			return "would switch to " + to + ": " + err.Error(), func() {}
+		}
+		return "switches to " + to, func() {}
 	}},
 	{"cut", networks, false, func(c *testCluster, n *node) (string, func()) { return c.cut(n, 3) }},
 	{"one way", networks, false, func(c *testCluster, n *node) (string, func()) { return c.cut(n, 1+c.rnd.IntN(2)) }},
