@@ -26,6 +26,7 @@ Every contender goes through the same scenario, events with semicolons between t
 
   add                  one node joins (add 8: eight join, one a step; add 8 at once)
   remove               one leaves and hands over what it has (remove 3; remove 90% at once)
+  strategy ketama      all strategies switch (strategy ketama points 40), yardsticks stay
   restore              all that left or crashed are back, at once
   weight 2             a node gets the weight 2 (weight node-3 2: this one)
   crash                a node dies, and its copies with it (crash 2; crash 10%)

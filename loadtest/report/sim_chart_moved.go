@@ -136,8 +136,8 @@ func ratioPlot(r *sim.Report, from, to, places int, c draw.Canvas) {
 	each := func(of func(i, j int, ratio float64), from, to int) {
 		for i := from; i < to; i++ {
 			for j, o := range r.Steps[i].Outcomes {
-				if r.Steps[i].Least.Keys > 0 && o.Moved.Keys > 0 {
-					of(i, j, float64(o.Moved.Keys)/float64(r.Steps[i].Least.Keys))
+				if least := r.Steps[i].LeastOf(j).Keys; least > 0 && o.Moved.Keys > 0 {
+					of(i, j, float64(o.Moved.Keys)/float64(least))
 				}
 			}
 		}

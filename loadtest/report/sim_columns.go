@@ -52,7 +52,7 @@ var simColumns = []simColumn{
 		}},
 	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move to keep the load even; below 1 the load was not even before or after, so the best is nearest to 1",
 		get: func(at simPlace) simCell {
-			if at.stepOf().Least.Keys == 0 {
+			if at.stepOf().LeastOf(at.contender).Keys == 0 {
 				return simCell{text: None}
 			}
 			return ranked(Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))

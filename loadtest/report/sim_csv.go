@@ -25,7 +25,7 @@ func SimulationCSV(w io.Writer, r *sim.Report) error {
 		for j := range step.Outcomes {
 			c := r.Contenders[j]
 			row := []string{strconv.Itoa(i), step.Event, strconv.Itoa(len(step.Nodes)), c.Name, strconv.FormatBool(c.Yardstick)}
-			row = append(row, fieldTexts(reflect.ValueOf(step.Least))...)
+			row = append(row, fieldTexts(reflect.ValueOf(step.LeastOf(j)))...)
 			_ = out.Write(append(row, fieldTexts(reflect.ValueOf(step.Outcomes[j]))...))
 		}
 	}

@@ -99,6 +99,9 @@ func movedGrid(r *sim.Report) Grid {
 	for k, row := range t.Rows {
 		step := &r.Steps[k+1]
 		least := Cell{Text: Percent(Share(step.Least.Keys, copiesAfter(r, step))) + " %"}
+		if len(step.LeastEach) > 0 {
+			least.Text = None
+		}
 		t.Rows[k] = append(row[:1:1], append([]Cell{least}, row[1:]...)...)
 	}
 	return t
@@ -109,7 +112,7 @@ func movedGrid(r *sim.Report) Grid {
 func movedCell(at simPlace) simCell {
 	o := at.outcome()
 	text := Percent(Share(o.Moved.Keys, copiesAfter(at.report, at.stepOf()))) + " %"
-	if at.stepOf().Least.Keys > 0 {
+	if at.stepOf().LeastOf(at.contender).Keys > 0 {
 		text += " (" + Ratio(o.Ratio) + " ×)"
 	}
 	return ranked(text, offLeast(o.Ratio))

@@ -37,7 +37,7 @@ func SummarizeSimulation(r *sim.Report) []SimulationSummary {
 		for j := range r.Steps {
 			step := &r.Steps[j]
 			o := &step.Outcomes[i]
-			s.add(step, o)
+			s.add(step.LeastOf(i), o)
 			computes = append(computes, float64(o.Compute))
 			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
 		}
@@ -48,10 +48,10 @@ func SummarizeSimulation(r *sim.Report) []SimulationSummary {
 	return all
 }
 
-func (s *SimulationSummary) add(step *sim.Step, o *sim.Outcome) {
+func (s *SimulationSummary) add(least sim.Amount, o *sim.Outcome) {
 	sum := func(to *sim.Amount, a sim.Amount) { to.Keys += a.Keys; to.Bytes += a.Bytes }
 	sum(&s.Moved, o.Moved)
-	sum(&s.Least, step.Least)
+	sum(&s.Least, least)
 	sum(&s.Survivors, o.Survivors)
 	sum(&s.Backups, o.Backups)
 	sum(&s.Lost, o.Lost)

@@ -130,6 +130,9 @@ func stepTitle(r *sim.Report, i int) string {
 	if i == 0 {
 		return fmt.Sprintf("Step 0: %s · %s", step.Event, nodesOf(r, 0))
 	}
+	if len(step.LeastEach) > 0 { // each contender has its own
+		return fmt.Sprintf("Step %d: %s · %s", i, step.Event, nodesOf(r, i))
+	}
 	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodesOf(r, i),
 		Percent(Share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), Size(step.Least.Bytes))
 }

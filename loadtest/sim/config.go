@@ -132,7 +132,8 @@ type bill struct {
 // An entry is a contender before it has begun.
 type entry struct {
 	Contender
-	strategy ring.Strategy // nil for yardsticks
+	strategy ring.Strategy   // nil for yardsticks
+	config   strategy.Config // of strategy
 }
 
 func (c *Config) prepare() (*bill, error) {
@@ -229,6 +230,7 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 	default:
 		e.Title = fmt.Sprintf("%s, mask %04X", settings.Name, settings.Mask)
 	}
+	e.config = settings
 	e.strategy, err = settings.New()
 	return e, err
 }

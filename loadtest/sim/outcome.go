@@ -52,6 +52,15 @@ func least(s *script, scene int, all []shares, keys, bytes int64) Amount {
 	return Amount{Keys: of(keys), Bytes: of(bytes)}
 }
 
+// gained is what the copies of nodes grow by: the least that leads to the loads after a step.
+func gained(before, after []nodeTally) (all Amount) {
+	for i := range after {
+		all.Keys += max(0, after[i].copies.Keys-before[i].copies.Keys)
+		all.Bytes += max(0, after[i].copies.Bytes-before[i].copies.Bytes)
+	}
+	return all
+}
+
 // outcome is what a step comes to for one contender.
 func outcome(t *tally, f footprint, scene *scene, fair shares, least Amount, keys *keyspace) Outcome {
 	o := Outcome{

@@ -2,15 +2,18 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // ranged is the contestant of a [ring.Strategy]. A step costs it in proportion to
 // the ranges, since the keys of a range are counted by the field.
 type ranged struct {
 	strategy ring.Strategy
+	config   strategy.Config // of strategy
 	script   *script
 	backups  int
 	field    *field
@@ -21,15 +24,15 @@ type ranged struct {
 	now *ring.Placement
 }
 
-func newRanged(s ring.Strategy, script *script, backups int, f *field, sample [][]byte) *ranged {
-	r := &ranged{strategy: s, script: script, backups: backups, field: f, sample: sample}
+func newRanged(e *entry, script *script, backups int, f *field, sample [][]byte) *ranged {
+	r := &ranged{strategy: e.strategy, config: e.config, script: script, backups: backups, field: f, sample: sample}
 	r.places = make(map[string]int32, len(script.nodes))
 	for i, id := range script.nodes {
 		r.places[id] = int32(i)
 	}
 	r.tokens = make([]ring.Token, len(sample))
 	for i, key := range sample {
-		r.tokens[i] = s.Token(key)
+		r.tokens[i] = e.strategy.Token(key)
 	}
 	return r
 }
@@ -44,8 +47,12 @@ func (r *ranged) step(w *crew, i int, t *tally) (footprint, error) {
 		}
 		left = before.Without(dead...)
 	}
+	placing, err := r.placing(scene)
+	if err != nil {
+		return footprint{}, err
+	}
 	start := time.Now()
-	after, err := r.strategy.Desired(ring.Input{
+	after, err := placing.Desired(ring.Input{
 		Members: scene.members,
 		Backups: r.backups,
 		Present: left,
@@ -63,6 +70,28 @@ func (r *ranged) step(w *crew, i int, t *tally) (footprint, error) {
 	}
 	w.tell(0.7)
 	return r.footprint(scene, compute)
+}
+
+// placing returns the strategy that places a scene. A switch keeps the hash, by which keys have
+// their tokens.
+func (r *ranged) placing(scene *scene) (ring.Strategy, error) {
+	if scene.switched == "" {
+		return r.strategy, nil
+	}
+	words, present := strings.Fields(scene.switched), r.config
+	if present.Founding == "" {
+		present.Founding = present.Name
+	}
+	next, err := present.With(words[0], words[1:])
+	if err != nil || next == present {
+		return r.strategy, err
+	}
+	if r.strategy, err = next.New(); err != nil {
+		return nil, err
+	}
+	r.config = next
+	next.Anew = true
+	return next.New()
 }
 
 func (r *ranged) count(p *ring.Placement, t *tally) {

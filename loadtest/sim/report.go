@@ -58,8 +58,19 @@ type Step struct {
 	Nodes []Node `json:"nodes"`
 	// Least is the least that any strategy must move if the load is to be even
 	// before and after: what the fair shares of nodes grow by.
-	Least    Amount    `json:"least"`
-	Outcomes []Outcome `json:"outcomes"` // by Report.Contenders
+	Least Amount `json:"least"`
+	// LeastEach takes the place of Least in a switch of the strategy: for each contender, what leads
+	// to the loads that its nodes have after the step.
+	LeastEach []Amount  `json:"least_each,omitempty"`
+	Outcomes  []Outcome `json:"outcomes"` // by Report.Contenders
+}
+
+// LeastOf is the least that a contender must move in a step.
+func (s *Step) LeastOf(contender int) Amount {
+	if len(s.LeastEach) > 0 {
+		return s.LeastEach[contender]
+	}
+	return s.Least
 }
 
 // A Node is a member as the report shows it.
@@ -81,7 +92,7 @@ type Outcome struct {
 	// arrived as a backup.
 	Moved   Amount `json:"moved"`
 	Backups Amount `json:"moved_backups"`
-	// Ratio is Moved.Keys ÷ Least.Keys. Below 1 the strategy moved less because its
+	// Ratio is Moved.Keys ÷ the keys of [Step.LeastOf]. Below 1 the strategy moved less because its
 	// load was not even before or is not after. 0 if nothing had to move.
 	Ratio float64 `json:"moved_to_least"`
 	// Survivors is the part of Moved to nodes that neither joined nor gained weight,

@@ -45,6 +45,7 @@ type run struct {
 	keys     keyspace
 	fair     []shares // of each scene
 	outcomes [][]Outcome
+	leasts   [][]Amount // of each contender in each scene
 	tidied   time.Time
 }
 
@@ -53,6 +54,7 @@ type run struct {
 // yardsticks, which share the hashes of keys.
 func (r *run) all() error {
 	r.outcomes = make([][]Outcome, len(r.contenders))
+	r.leasts = make([][]Amount, len(r.contenders))
 	r.crew.tasks = 1 + len(r.contenders)*(1+len(r.script.scenes))
 	r.crew.begin("keys")
 	if err := r.makeKeys(); err != nil {
@@ -94,7 +96,7 @@ func (r *run) strategies() error {
 			filled = tokens
 		}
 		r.crew.finish()
-		if err := r.through(i, newRanged(e.strategy, r.script, r.Backups, &field, sample)); err != nil {
+		if err := r.through(i, newRanged(e, r.script, r.Backups, &field, sample)); err != nil {
 			return err
 		}
 	}
@@ -160,6 +162,7 @@ func (r *run) through(contender int, c contestant) error {
 		scene := &r.script.scenes[i]
 		r.crew.begin(name + ": " + scene.event)
 		t.begin()
+		had := slices.Clone(t.nodes)
 		f, err := c.step(r.crew, i, t)
 		if err == nil {
 			err = r.crew.ctx.Err()
@@ -167,8 +170,13 @@ func (r *run) through(contender int, c contestant) error {
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", name, scene.event, err)
 		}
-		o := outcome(t, f, scene, r.fair[i], r.least(i), &r.keys)
+		least := r.least(i)
+		if scene.switched != "" {
+			least = gained(had, t.nodes)
+		}
+		o := outcome(t, f, scene, r.fair[i], least, &r.keys)
 		r.outcomes[contender] = append(r.outcomes[contender], o)
+		r.leasts[contender] = append(r.leasts[contender], least)
 		r.tidy()
 		r.crew.finish()
 	}
@@ -228,6 +236,9 @@ func (r *run) report() *Report {
 		}
 		for _, contender := range listed {
 			step.Outcomes = append(step.Outcomes, r.outcomes[contender][i])
+			if scene.switched != "" {
+				step.LeastEach = append(step.LeastEach, r.leasts[contender][i])
+			}
 		}
 		report.Steps = append(report.Steps, step)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // ErrScenario says that a scenario cannot be read, or cannot happen to the members that
@@ -30,6 +31,7 @@ type Event struct {
 	AtOnce  bool
 	Node    string  // SetWeight: the node; empty: the order chooses one
 	Weight  float64 // SetWeight
+	Switch  string  // Switch: the strategy with its settings, as RING STRATEGY takes them
 	Column  int     // where its text begins, in bytes from 1 on
 }
 
@@ -44,11 +46,12 @@ const (
 	SetWeight             // a node changes its weight
 	Crash                 // nodes die, and their copies with them
 	Shuffle               // nodes join or leave, one a step, as the seed will have it
+	Switch                // the cluster switches to another strategy
 )
 
 var kinds = map[string]Kind{
 	"add": Add, "remove": Remove, "restore": Restore,
-	"weight": SetWeight, "crash": Crash, "shuffle": Shuffle,
+	"weight": SetWeight, "crash": Crash, "shuffle": Shuffle, "strategy": Switch,
 }
 
 // ParseScenario reads events with semicolons between them:
@@ -62,6 +65,7 @@ var kinds = map[string]Kind{
 //	weight node-3 2   node-3 gets the weight 2
 //	crash             one node dies; also: 2 | 10%, always at once
 //	shuffle 20        twenty steps, in each of which a node joins or leaves
+//	strategy ketama   all contenders but yardsticks switch; also: strategy ketama points 40
 //
 // A part of the nodes is rounded down, but is at least one node. Empty events are
 // passed over. The error joins every fault and wraps [ErrScenario].
@@ -95,12 +99,15 @@ func atColumn(at int, format string, args ...any) error {
 func parseEvent(words []workload.Word) (Event, error) {
 	kind, ok := kinds[words[0].Text]
 	if !ok {
-		return Event{}, words[0].Fault(ErrScenario, "%.40q: want add, remove, restore, weight, crash or shuffle", words[0].Text)
+		return Event{}, words[0].Fault(ErrScenario, "%.40q: want add, remove, restore, weight, crash, shuffle or strategy", words[0].Text)
 	}
 	e := Event{Kind: kind, Count: 1, Column: words[0].Column}
 	rest := words[1:]
-	if kind == SetWeight {
+	switch kind {
+	case SetWeight:
 		return parseWeight(e, rest)
+	case Switch:
+		return parseSwitch(e, rest)
 	}
 	if n := len(rest); n >= 2 && rest[n-2].Text == "at" && rest[n-1].Text == "once" {
 		if kind != Add && kind != Remove && kind != Crash {
@@ -164,6 +171,21 @@ func parseWeight(e Event, rest []workload.Word) (Event, error) {
 		return Event{}, last.Fault(ErrScenario, "%.40q is not a weight above 0 and up to %d", last.Text, ring.MaxWeight)
 	}
 	e.Weight = w
+	return e, nil
+}
+
+func parseSwitch(e Event, rest []workload.Word) (Event, error) {
+	if len(rest) == 0 {
+		return Event{}, atColumn(e.Column, "which strategy is missing, as in strategy ketama")
+	}
+	words := make([]string, len(rest))
+	for i := range rest {
+		words[i] = rest[i].Text
+	}
+	if _, err := strategy.DefaultConfig().With(words[0], words[1:]); err != nil {
+		return Event{}, rest[0].Fault(ErrScenario, "%v", err)
+	}
+	e.Switch = strings.Join(words, " ")
 	return e, nil
 }
 

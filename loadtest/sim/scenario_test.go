@@ -39,6 +39,7 @@ func TestScenarioDescribesItsSteps(t *testing.T) {
 	}{
 		{"", LIFO, nil},
 		{" ; ;", LIFO, nil},
+		{"strategy  ketama points 40; add", LIFO, []string{"strategy ketama points 40 = 10", "add node-11 = 11"}},
 		{"add", LIFO, []string{"add node-11 = 11"}},
 		{"add 2", LIFO, []string{"add node-11 = 11", "add node-12 = 12"}},
 		{"add 8 at once", LIFO, []string{"add 8 nodes = 18"}},
@@ -88,6 +89,10 @@ func TestScenarioFaultsNameTheirColumns(t *testing.T) {
 		{"remove 101%", []int{8}},
 		{"remove NaN%", []int{8}},
 		{"restore 3", []int{9}},
+		{"add; strategy", []int{6}},
+		{"strategy kettle", []int{10}},
+		{"strategy ketama points", []int{10}},
+		{"strategy ketama vnodes 3; add x", []int{10, 31}},
 		{"restore at once", []int{9}},
 		{"shuffle 3 at once", []int{11}},
 		{"weight", []int{1}},

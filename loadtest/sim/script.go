@@ -19,6 +19,8 @@ type scene struct {
 	// tells that they crashed.
 	gone []int32
 	died bool
+	// switched names the strategy that is switched to, with its settings; empty: none.
+	switched string
 }
 
 // A script is a scenario played through with nothing but members: who is there
@@ -87,7 +89,7 @@ func (p *player) record(event string, gone []int32, died bool) {
 	for i, m := range p.members {
 		places[i] = p.place[m.ID]
 	}
-	p.scenes = append(p.scenes, scene{event, slices.Clone(p.members), places, gone, died})
+	p.scenes = append(p.scenes, scene{event: event, members: slices.Clone(p.members), places: places, gone: gone, died: died})
 	p.loads += len(p.members)
 }
 
@@ -103,6 +105,12 @@ func (p *player) event(e Event) error {
 		return p.inSteps(e, n, func(e Event, n int) error { return p.remove(e, n, e.Kind == Crash) })
 	case Restore:
 		return p.inSteps(e, len(p.absent), p.restore)
+	case Switch:
+		return p.inSteps(e, 1, func(e Event, _ int) error {
+			p.record("strategy "+e.Switch, nil, false)
+			p.scenes[len(p.scenes)-1].switched = e.Switch
+			return nil
+		})
 	case SetWeight:
 		return p.inSteps(e, 1, func(e Event, _ int) error { return p.setWeight(e) })
 	default:

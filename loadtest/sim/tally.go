@@ -32,6 +32,12 @@ func rolesOf(s *script, step int) roles {
 	if step == 0 {
 		return r
 	}
+	if s.scenes[step].switched != "" {
+		for place := range r {
+			r[place] = due // under another strategy, others may own any key
+		}
+		return r
+	}
 	weight := make([]float64, len(s.nodes))
 	for i, m := range s.scenes[step].members {
 		weight[s.scenes[step].places[i]] = m.Weight
