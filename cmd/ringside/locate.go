@@ -24,7 +24,8 @@ it also depends on the history of the cluster: without --placement the result is
 cluster that was founded with these nodes.
 
 With --verbose a first line names the columns: key, node, token (eight hexadecimal
-digits), the range that it lies in, and the backups in their order.`
+digits), the range that it lies in, and the backups in their order. A line on standard
+error names the system, such as libketama, whose clients find the keys at the same nodes.`
 
 const locateExample = `  ringside locate --strategy ketama --node a --node b:2 user:1 user:2
   ringside locate --node a --node b --node c --hash slot --verbose < keys.txt

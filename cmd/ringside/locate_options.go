@@ -138,7 +138,13 @@ func (o *locateOptions) resolve(set *settings.Set, args, keys []string) (*placed
 		faults.addAll("--node", err)
 		return nil, errors.Join(faults...)
 	}
-	return &placed{placing.Token, p, notesOn(in, p, set.Given("backups"))}, nil
+	notes := notesOn(in, p, set.Given("backups"))
+	c := o.config
+	c.KetamaRule = ketama.Rule(o.rule)
+	if exact := c.ExactTo(); o.verbose && exact != "" {
+		notes = append(notes, "this is exact to "+exact)
+	}
+	return &placed{placing.Token, p, notes}, nil
 }
 
 // strategy makes the strategy, or adds what is wrong with it.

@@ -86,7 +86,11 @@ func TestLocateAgreesWithTheStrategies(t *testing.T) {
 			}
 			args := append(tt.args, "--hash", hash, "--backups", "2", "--verbose", "--node", "a", "--node", "b:2.5", "--node", "c:1:0.5")
 			code, stdout, stderr := locate(strings.Join(keys, "\n"), args...)
-			if code != 0 || stdout != want || stderr != "" {
+			note := ""
+			if exact := tt.config.ExactTo(); exact != "" {
+				note = "ringside: this is exact to " + exact + "\n"
+			}
+			if code != 0 || stdout != want || stderr != note {
 				t.Errorf("%v: exit code %d\n%.300s\nwant\n%.300s\n%s", args, code, stdout, want, stderr)
 			}
 		}

@@ -77,7 +77,7 @@ func generationText(generation uint64) string { return strconv.FormatUint(genera
 // strategyReport keeps the settings that the strategy has.
 func strategyReport(of *table.Cluster) status.Strategy {
 	s := &of.Strategy
-	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups}
+	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups, ExactTo: strategyOf(of).ExactTo()}
 	switch s.Name {
 	case strategy.Buckets:
 		r.Mask = fmt.Sprintf("%04X", s.Mask)

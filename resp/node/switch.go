@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,6 +206,7 @@ func (sw *switcher) text(ctx context.Context) (string, error) {
 	}
 	line("hash", of.Strategy.Hash)
 	line("founding_strategy", of.FoundedWith().Name)
+	line("exact_to", cmp.Or(strategyOf(&of).ExactTo(), "none"))
 	line("switching", of.Unfinished)
 	line("ranges", st.Len())
 	if !of.Unfinished {

@@ -119,7 +119,11 @@ func (s *Strategy) text() string {
 	case "vnode":
 		words = append(words, plural(s.VNodes, "point")+" a node")
 	}
-	return strings.Join(append(words, "hash "+s.Hash, plural(s.Backups, "backup")), ", ")
+	words = append(words, "hash "+s.Hash)
+	if s.ExactTo != "" {
+		words = append(words, "exact to "+s.ExactTo)
+	}
+	return strings.Join(append(words, plural(s.Backups, "backup")), ", ")
 }
 
 // A column of a table; more is its place in the order in which columns are left out

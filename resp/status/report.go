@@ -45,6 +45,8 @@ type Strategy struct {
 	Points     int    `json:"points,omitempty"`
 	KetamaRule string `json:"ketama_rule,omitempty"`
 	VNodes     int    `json:"vnodes,omitempty"`
+	// ExactTo is the other system whose clients find every key; empty: none.
+	ExactTo string `json:"exact_to,omitempty"`
 }
 
 // Healths of a [Node], as gossip has it at the node that was asked.
