@@ -152,3 +152,23 @@ func TestArchitectureNamesExistingFiles(t *testing.T) {
 		}
 	}
 }
+
+// The algorithm that docs/strategies.md shows is the one that the example of package ring/cells runs.
+func TestDocsShowTheAlgorithmOfTheExample(t *testing.T) {
+	example, err := os.ReadFile(filepath.Join("..", "..", "ring", "cells", "example_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "strategies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, found := strings.Cut(string(example), "// modulo is")
+	code, _, ended := strings.Cut(code, "// An algorithm of your own")
+	if !found || !ended || len(code) < 200 {
+		t.Fatal("the example has no algorithm")
+	}
+	if !strings.Contains(string(docs), strings.TrimSpace(code)+"\n```\n") {
+		t.Error("docs/strategies.md shows another algorithm than ring/cells/example_test.go")
+	}
+}
