@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
-	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // ErrScript says that a script cannot be read, or cannot be played. The message names the
@@ -129,7 +128,9 @@ func parseStep(words []workload.Word) (Step, error) {
 	}
 	s.Kind = StepKind(kind)
 	if s.Kind == StepStrategy {
-		return parseSwitch(s, first, rest)
+		var err error
+		s.Switch, err = workload.ParseSwitch(ErrScript, first, rest)
+		return s, err
 	}
 	most := 1
 	if s.Kind == StepRestart || s.Kind == StepBalance {
@@ -154,21 +155,6 @@ func parseStep(words []workload.Word) (Step, error) {
 		s.Nodes = int(n)
 	}
 	return s, err
-}
-
-func parseSwitch(s Step, first workload.Word, rest []workload.Word) (Step, error) {
-	if len(rest) == 0 {
-		return s, first.Fault(ErrScript, "which strategy is missing, as in strategy ketama")
-	}
-	words := make([]string, len(rest))
-	for i := range rest {
-		words[i] = rest[i].Text
-	}
-	if _, err := strategy.DefaultConfig().With(words[0], words[1:]); err != nil {
-		return s, rest[0].Fault(ErrScript, "%v", err)
-	}
-	s.Switch = strings.Join(words, " ")
-	return s, nil
 }
 
 // Check says whether the script can be played with so many nodes at the beginning. Its error

@@ -31,6 +31,8 @@ type Moves struct {
 	// Paused and Throttle hold for the whole cluster.
 	Paused   bool
 	Throttle int64 // bytes a second of one node; 0 is no bound
+	// Switching reports a switch of the strategy that is not finished.
+	Switching bool
 	// Running are the handoffs in which this node has a part and that are not done.
 	Running int
 	// PendingKeys and PendingBytes are still to be handed over by this node, as far as
@@ -64,6 +66,7 @@ func infoMoves(w *admin.Info, s *Server) {
 	w.Line("leader", m.Leader)
 	w.Line("moves_paused", admin.Bit(m.Paused))
 	w.Line("moves_throttle", m.Throttle)
+	w.Line("strategy_switching", admin.Bit(m.Switching))
 	w.Line("handoffs_running", m.Running)
 	w.Line("handoffs_done", m.Done)
 	w.Line("handoffs_failed", m.Failed)

@@ -136,7 +136,7 @@ func (s *sweep) try(c *command.Row) {
 	case c.Name == "copy" && has("db"), // there is one
 		strings.HasSuffix(c.Name, "scan") && args[min(len(args)-1, len(c.Keys)+1)] != "0", // a cursor is what SCAN has returned
 		c.Name == "pfcount" && len(args) == 2,                                             // Redis notes the count in the value
-		strings.HasPrefix(c.Name, "x") && has("~"),                                        // how much goes is nobody's promise
+		strings.HasPrefix(c.Name, "x") && has("~"),                                        // the number of trimmed entries is not specified
 		isNewerThan70(args):
 		return
 	case c.Flags&command.FlagBlocking != 0:

@@ -91,7 +91,7 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 	scope := tally.NewTestScope("", nil)
 	s := &scene{}
 	s.moves.Store(&Moves{
-		Cluster: "ours", Generation: "12ab", Leader: "n3", Paused: true, Throttle: 5, Running: 2, PendingKeys: 70, PendingBytes: 800,
+		Cluster: "ours", Generation: "12ab", Leader: "n3", Paused: true, Throttle: 5, Switching: true, Running: 2, PendingKeys: 70, PendingBytes: 800,
 		Waiting: map[string]int{"paused": 1, "cutover": 0}, Moved: status.Moved{Done: 3, Failed: 1, Ranges: 17, Keys: 1000, Bytes: 123456, Traffic: 54321, Rate: 9000, Held: 0.25},
 		Short: 6, Lost: 2, Feeding: status.Feeding{Pending: 4, PendingFor: 0.5},
 	})
@@ -99,7 +99,7 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 	o.Want("*($primaries :1 $backups :0 $pending :0 $pending_keys :70 $pending_bytes :800 $pending_items :4)", "LOADLEVELS")
 	info := infoFields(o.Do("RING", "INFO").Text)
 	for name, want := range map[string]string{
-		"cluster": "ours", "generation": "12ab", "leader": "n3", "moves_paused": "1", "moves_throttle": "5", "handoffs_running": "2",
+		"cluster": "ours", "generation": "12ab", "leader": "n3", "moves_paused": "1", "moves_throttle": "5", "strategy_switching": "1", "handoffs_running": "2",
 		"handoffs_done": "3", "handoffs_failed": "1", "pending_keys": "70", "pending_bytes": "800", "moved_ranges": "17", "moved_keys": "1000",
 		"moved_bytes": "123456", "moved_traffic_bytes": "54321", "moved_bytes_per_second": "9000", "held_milliseconds": "250",
 		"pending_items": "4", "ranges_short_of_backups": "6", "ranges_lost": "2", "min_in_sync": "1",

@@ -22,8 +22,9 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// DrawShort skips a test under -short, as for the race detector, except in one of n runs, which
-// are drawn anew: its goroutines do what those of other tests do, and it takes many seconds there.
+// DrawShort skips a test under -short, which is for the race detector, in all but one of n runs on
+// average. It is for tests that take many seconds there and whose goroutines do what those of other
+// tests do.
 func DrawShort(t testing.TB, n int) {
 	t.Helper()
 	if testing.Short() && os.Getenv("RINGSIDE_TEST_SEED") == "" && rand.IntN(n) > 0 {

@@ -55,18 +55,9 @@ func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Stra
 	if err != nil {
 		return err.Error()
 	}
-	for _, name := range []string{"handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
+	for _, name := range []string{"strategy_switching", "handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
 		if n := info[name]; n != 0 {
 			return name + ": " + strconv.FormatInt(n, 10)
-		}
-	}
-	if f.hasSwitched() {
-		text, err := l.Do("RING", "STRATEGY")
-		if err != nil {
-			return err.Error()
-		}
-		if readFigures(text)["switching"] != "false" {
-			return "the strategy is being switched"
 		}
 	}
 	p, err := placementOf(l)

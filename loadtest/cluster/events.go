@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -183,7 +184,8 @@ func (f *Cluster) Switch(ctx context.Context, to []string) error {
 		if len(up) == 0 {
 			return errNobody.Error()
 		}
-		if _, err := f.ask(ctx, up[0].at.client, words...); err != nil {
+		addr := up[0].at.client
+		if _, err := f.ask(ctx, addr, words...); err != nil && !f.isPlacedBy(ctx, addr, next) {
 			return err.Error()
 		}
 		return ""
@@ -191,16 +193,22 @@ func (f *Cluster) Switch(ctx context.Context, to []string) error {
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.placing, f.switched = next, true
+		f.placing = next
 	}
 	return err
 }
 
-// hasSwitched reports whether there was a switch of the strategy.
-func (f *Cluster) hasSwitched() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.switched
+// isPlacedBy reports whether a node names a strategy with its settings as that of the cluster. An order
+// whose reply was lost may have been carried out.
+func (f *Cluster) isPlacedBy(ctx context.Context, addr string, by strategy.Config) bool {
+	text, err := f.ask(ctx, addr, "RING", "STRATEGY")
+	of := readFigures(text)
+	for _, setting := range strategy.Settings(by.Name) {
+		if of[strings.ReplaceAll(setting, "-", "_")] != by.Setting(setting) {
+			return false
+		}
+	}
+	return err == nil && of["strategy"] == by.Name
 }
 
 // strategy is the one in force.

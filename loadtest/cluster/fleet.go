@@ -28,12 +28,11 @@ type Cluster struct {
 	events sync.Mutex // held by who changes the fleet
 	drawn  uint64     // events for which members were drawn; guarded by events
 
-	mu       sync.Mutex
-	placing  strategy.Config // in force, or being switched to
-	switched bool            // ever
-	members  []*member       // in the order in which they joined; those that left are not in it
-	joined   int             // ever
-	watches  map[*Watch]struct{}
+	mu      sync.Mutex
+	placing strategy.Config // in force, or being switched to
+	members []*member       // in the order in which they joined; those that left are not in it
+	joined  int             // ever
+	watches map[*Watch]struct{}
 	// releases end the reservations of all members' ports, also of those that left.
 	releases []func()
 	ends     sync.WaitGroup // of those who wait for a member's end

@@ -162,7 +162,10 @@ func (r *run) through(contender int, c contestant) error {
 		scene := &r.script.scenes[i]
 		r.crew.begin(name + ": " + scene.event)
 		t.begin()
-		had := slices.Clone(t.nodes)
+		var had []nodeTally
+		if scene.switched != "" {
+			had = slices.Clone(t.nodes)
+		}
 		f, err := c.step(r.crew, i, t)
 		if err == nil {
 			err = r.crew.ctx.Err()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // ErrScenario says that a scenario cannot be read, or cannot happen to the members that
@@ -107,7 +106,9 @@ func parseEvent(words []workload.Word) (Event, error) {
 	case SetWeight:
 		return parseWeight(e, rest)
 	case Switch:
-		return parseSwitch(e, rest)
+		var err error
+		e.Switch, err = workload.ParseSwitch(ErrScenario, words[0], rest)
+		return e, err
 	}
 	if n := len(rest); n >= 2 && rest[n-2].Text == "at" && rest[n-1].Text == "once" {
 		if kind != Add && kind != Remove && kind != Crash {
@@ -171,21 +172,6 @@ func parseWeight(e Event, rest []workload.Word) (Event, error) {
 		return Event{}, last.Fault(ErrScenario, "%.40q is not a weight above 0 and up to %d", last.Text, ring.MaxWeight)
 	}
 	e.Weight = w
-	return e, nil
-}
-
-func parseSwitch(e Event, rest []workload.Word) (Event, error) {
-	if len(rest) == 0 {
-		return Event{}, atColumn(e.Column, "which strategy is missing, as in strategy ketama")
-	}
-	words := make([]string, len(rest))
-	for i := range rest {
-		words[i] = rest[i].Text
-	}
-	if _, err := strategy.DefaultConfig().With(words[0], words[1:]); err != nil {
-		return Event{}, rest[0].Fault(ErrScenario, "%v", err)
-	}
-	e.Switch = strings.Join(words, " ")
 	return e, nil
 }
 

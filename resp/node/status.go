@@ -43,7 +43,7 @@ func (o overview) Moves() resp.Moves {
 	st := c.table.State()
 	of := st.Cluster()
 	m := resp.Moves{
-		Cluster: of.Name, Generation: generationText(of.Generation), Paused: of.Paused, Throttle: of.Throttle,
+		Cluster: of.Name, Generation: generationText(of.Generation), Paused: of.Paused, Throttle: of.Throttle, Switching: of.Unfinished,
 		Waiting: make(map[string]int), Moved: moved(c.engine.Totals()),
 	}
 	for _, cause := range replica.Causes() {

@@ -317,7 +317,7 @@ func (c *virtualCluster) close() {
 // RINGSIDE_LONG, as in go tool task test:virtual; or that of RINGSIDE_TEST_SEED. Each run of
 // the tests draws others.
 //
-// Under -short, which is for the race detector, a tenth of the tests run, drawn anew each time,
+// Under -short, which is for the race detector, each test runs with a probability of a tenth,
 // with one seed: whole nodes run the same goroutines in every test, and a test costs five times
 // as much there, on one processor. go tool task test:race:all runs them all.
 func seeds(t *testing.T, runs, long int) []uint64 {
