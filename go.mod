@@ -3,6 +3,7 @@ module github.com/ringside-kv/ringside
 go 1.26.0
 
 require (
+	github.com/DmitriyVTitov/size v1.5.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/anishathalye/porcupine v1.3.1

@@ -33,7 +33,8 @@ Every contender goes through the same scenario, events with semicolons between t
   shuffle 20           twenty steps, in each of which a node joins or leaves
 
 --order selects the nodes that leave, crash or change: at random, or the last or first
-that joined. mod (hash mod n) and rendezvous are yardsticks: they can only be simulated.
+that joined. mod (hash mod n) can only be simulated, as can an algorithm with /key behind its
+name (rendezvous/key): it is asked for each key, as in its paper, instead of for 16,384 cells.
 
 For each step, a table has a line for each contender and these columns:
 

@@ -53,7 +53,7 @@ func (o *simulation) settings() *settings.Set {
 
 	s.Group("Contenders")
 	s.Add("strategies", settings.Func("a,b,…", strings.Join(o.cfg.Strategies, ","), o.setStrategies),
-		"what is compared: buckets, ketama, vnode, bounded, jump, lrh, maglev, multiprobe and the yardsticks mod and rendezvous; a setting may follow, as in vnode:128, ketama:40, buckets:0x0fff",
+		"what is compared: "+strings.Join(strategy.Names(), ", ")+" and mod; a setting may follow, as in vnode:128, ketama:40, buckets:0x0fff, or /key, as in maglev/key",
 		settings.Choices(append(o.cfg.Strategies, "vnode:128")...))
 	s.Add("backups", settings.Count(&o.cfg.Backups), "copies beside the primary")
 	s.Add("hash", settings.OneOf(&o.cfg.Base.Hash, strategy.Hashes()...),

@@ -274,7 +274,7 @@ func TestSimulateCompletion(t *testing.T) {
 		flag string
 		want []string
 	}{
-		{"--strategies", []string{"buckets", "ketama", "vnode", "mod", "rendezvous", "vnode:128"}},
+		{"--strategies", []string{"buckets", "ketama", "vnode", "rendezvous", "mod", "vnode:128"}},
 		{"--order", []string{"random", "lifo", "fifo"}},
 		{"--hash", []string{"native", "slot"}},
 		{"--ketama-rule", []string{"libketama", "twemproxy"}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -37,16 +38,19 @@ const (
 // DefaultScenario is what a simulation shows if nobody asks for anything else.
 const DefaultScenario = "add; remove; add 5; remove 90% at once; restore; weight 2; crash"
 
-// Names of the yardsticks.
+// Yardsticks can only be simulated.
 const (
-	Mod        = "mod"        // hash mod n
-	Rendezvous = "rendezvous" // the highest random weight
+	// Mod is the name of hash mod n.
+	Mod = "mod"
+	// PerKey behind the name of a strategy on cells, as in rendezvous/key, has its algorithm asked for
+	// each key instead of each cell.
+	PerKey = "/key"
 )
 
 // Config says what to simulate.
 type Config struct {
-	// Strategies are specs as strategy.Parse reads them, and the yardsticks [Mod] and
-	// [Rendezvous].
+	// Strategies are specs as strategy.Parse reads them, and the yardsticks [Mod] and those
+	// with [PerKey].
 	Strategies []string
 	// Base is what the specs do not say; its Hash is everybody's.
 	Base strategy.Config
@@ -90,7 +94,7 @@ type Config struct {
 // DefaultConfig is ten nodes and a million keys through the [DefaultScenario].
 func DefaultConfig() Config {
 	return Config{
-		Strategies: append(strategy.Compared(), Mod, Rendezvous),
+		Strategies: append(strategy.Compared(), strategy.Rendezvous, Mod),
 		Base:       strategy.DefaultConfig(),
 		Members:    Nodes(10),
 		Backups:    1,
@@ -132,8 +136,9 @@ type bill struct {
 // An entry is a contender before it has begun.
 type entry struct {
 	Contender
-	strategy ring.Strategy   // nil for yardsticks
-	config   strategy.Config // of strategy
+	strategy  ring.Strategy   // nil for yardsticks
+	config    strategy.Config // of strategy
+	algorithm cells.Algorithm // that is asked for each key
 }
 
 func (c *Config) prepare() (*bill, error) {
@@ -207,17 +212,20 @@ func (c *Config) entries() ([]entry, error) {
 
 func newEntry(spec string, base strategy.Config) (entry, error) {
 	e := entry{Contender: Contender{Name: spec}}
-	switch spec {
-	case Mod:
+	if spec == Mod {
 		e.Title, e.Yardstick = "hash mod n", true
 		return e, nil
-	case Rendezvous:
-		e.Title, e.Yardstick = "rendezvous", true
+	}
+	if name, ok := strings.CutSuffix(spec, PerKey); ok {
+		e.Title, e.Yardstick = name+", asked for each key", true
+		if e.algorithm = strategy.Algorithm(name); e.algorithm == nil || name == strategy.Bounded {
+			return e, fmt.Errorf("%.40q: %s is for %s", spec, PerKey, strings.Join(perKeyNames(), ", "))
+		}
 		return e, nil
 	}
 	settings, err := strategy.Parse(spec, base)
 	if errors.Is(err, strategy.ErrName) {
-		return e, fmt.Errorf("%w; a yardstick is %s or %s", err, Mod, Rendezvous)
+		return e, fmt.Errorf("%w; a yardstick is %s, or an algorithm asked for each key, as in %s", err, Mod, strategy.Rendezvous+PerKey)
 	}
 	if err != nil {
 		return e, err
@@ -227,12 +235,22 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 		e.Title = fmt.Sprintf("ketama, %d points a server", settings.Points)
 	case strategy.VNode:
 		e.Title = fmt.Sprintf("vnode, %d a node", settings.VNodes)
+	case strategy.Buckets:
+		e.Title = fmt.Sprintf("buckets, mask %04X", settings.Mask)
 	default:
-		e.Title = fmt.Sprintf("%s, mask %04X", settings.Name, settings.Mask)
+		e.Title = settings.Name
 	}
 	e.config = settings
 	e.strategy, err = settings.New()
 	return e, err
+}
+
+// perKeyNames are the algorithms that can be asked for each key. Bounded counts the cells that it has
+// given to each node, so it cannot.
+func perKeyNames() []string {
+	return slices.DeleteFunc(strategy.Names(), func(name string) bool {
+		return strategy.Algorithm(name) == nil || name == strategy.Bounded
+	})
 }
 
 // pinned returns what a strategy has against members with points of their own.

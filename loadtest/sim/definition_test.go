@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -51,47 +50,10 @@ func TestOutcomesAreThoseOfTheirDefinition(t *testing.T) {
 	}
 }
 
-// With hundreds of nodes rendezvous guesses how high the owners' hashes are.
-func TestRendezvousIsExactWithManyNodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestOutcomesAreThoseOfTheirDefinition runs the same goroutines")
-	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	for round := range 3 {
-		random := rand.New(rand.NewPCG(seed, uint64(round)))
-		c, keys := randomConfig(random)
-		c.KeySource, c.Keys = nil, min(len(keys), 400)
-		c.Strategies, c.Members, c.Seed = []string{Rendezvous}, Nodes(300), seed
-		for i := range c.Members {
-			switch round % 3 {
-			case 1:
-				c.Members[i].Weight = 1 + random.Float64()
-			case 2:
-				c.Members[i].Weight = math.Exp(random.NormFloat64())
-			}
-		}
-		c.Scenario = "add 3 at once; weight 4; remove 30% at once; weight 0.3; crash 50%; restore; weight node-1 1000; shuffle 3"
-		keys = keys[:c.Keys]
-		for i := range keys {
-			keys[i] = naiveKey{key: fmt.Appendf(nil, "key:%012d", i), size: c.ValueSize.of(c.Seed, i)}
-		}
-		report, err := Run(context.Background(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bill, err := c.prepare()
-		if err != nil {
-			t.Fatal(err)
-		}
-		newWorld(&c, bill.script, keys).check(t, report, 0, bill.contenders[0], fmt.Sprintf("round %d", round))
-	}
-}
-
 // randomConfig is small, with the keys that it has.
 func randomConfig(random *rand.Rand) (Config, []naiveKey) {
 	c := DefaultConfig()
-	c.Strategies = []string{"buckets:00FF", "buckets:000F", "ketama", "ketama:8", "vnode", "vnode:50", Mod, Rendezvous}
+	c.Strategies = []string{"buckets:00FF", "buckets:000F", "ketama", "ketama:8", "vnode", "vnode:50", "maglev", Mod, "rendezvous/key", "lrh/key"}
 	random.Shuffle(len(c.Strategies), func(i, j int) { c.Strategies[i], c.Strategies[j] = c.Strategies[j], c.Strategies[i] })
 	c.Seed = random.Uint64()
 	c.Backups = random.IntN(5)

@@ -1,9 +1,12 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// keywise is the contestant of a yardstick, which has no ranges: each key is asked
-// for by itself, at every step.
+// keywise is the contestant of a contender that has no ranges: each key is asked for by
+// itself, at every step.
 type keywise struct {
 	script  *script
 	keys    *keyspace
@@ -12,30 +15,22 @@ type keywise struct {
 	sample  [][]byte // keys that look-ups are timed with, and their hashes
 	sampled []uint64
 	timed   int32 // what timed look-ups found, so that they are not left out
+
+	before, now []finder // of each worker
 }
 
 // A rule is a way to find the owners of a key by its hash.
 type rule interface {
-	// turn prepares for the owners of a scene.
-	turn(scene int)
-	// start gives the i-th key its owners in the first scene.
-	start(i int, hash uint64, seat *seat)
-	// move leaves the owners of the scene before and of this one in the seat, or tells
-	// that they are the same.
-	move(i int, hash uint64, seat *seat) bool
-	// first is the primary's place.
-	first(hash uint64) int32
-	// bytes is the memory that a client needs to find it.
+	// turn goes to a scene and returns a finder for each worker.
+	turn(scene, workers int) ([]finder, error)
+	// bytes is the memory that a client needs to find the owners in the scene.
 	bytes() int
 }
 
-// A seat is the room of one worker, so that nothing is made anew for every key.
-type seat struct {
-	before, after []int32
-	ranking       []rank
-}
+// A finder appends the places of a key's owners, the primary first. It is used by one goroutine.
+type finder func(hash uint64, to []int32) []int32
 
-// timedKeys is how many keys look-ups of a yardstick are timed with, over and over.
+// timedKeys is how many keys look-ups are timed with, over and over.
 const timedKeys = 1 << 12
 
 func newKeywise(s *script, keys *keyspace, hashes []uint64, r rule) *keywise {
@@ -48,23 +43,30 @@ func newKeywise(s *script, keys *keyspace, hashes []uint64, r rule) *keywise {
 
 func (k *keywise) step(w *crew, scene int, t *tally) (footprint, error) {
 	start := time.Now()
-	k.rule.turn(scene)
+	finders, err := k.rule.turn(scene, w.workers)
+	if err != nil {
+		return footprint{}, err
+	}
+	k.before, k.now = k.now, finders
 	compute := time.Since(start)
 
 	tallies := make([]tally, w.workers)
-	seats := make([]seat, w.workers)
 	for i := range tallies {
 		tallies[i].nodes = make([]nodeTally, len(k.script.nodes))
 	}
 	roles := rolesOf(k.script, scene)
-	err := w.each(len(k.hashes), 0, 0.95, func(worker, _, from, to int) {
-		t, s := &tallies[worker], &seats[worker]
+	err = w.each(len(k.hashes), 0, 0.95, func(worker, _, from, to int) {
+		t := &tallies[worker]
+		var before, after []int32
 		for i := from; i < to; i++ {
+			after = k.now[worker](k.hashes[i], after[:0])
 			if scene == 0 {
-				k.rule.start(i, k.hashes[i], s)
-				t.place(s.after, k.keys.load(i))
-			} else if k.rule.move(i, k.hashes[i], s) {
-				t.change(s.before, s.after, roles, k.keys.load(i))
+				t.place(after, k.keys.load(i))
+				continue
+			}
+			before = k.before[worker](k.hashes[i], before[:0])
+			if !slices.Equal(before, after) {
+				t.change(before, after, roles, k.keys.load(i))
 			}
 		}
 	})
@@ -83,8 +85,11 @@ func (k *keywise) step(w *crew, scene int, t *tally) (footprint, error) {
 func (k *keywise) time(nodes int, f *footprint) {
 	times := min(max(timedKeys/2, 1<<20/nodes), 4*timedKeys)
 	n := len(k.sample)
-	f.lookup = nanosEach(times, func(i int) { k.timed += k.rule.first(k.sampled[i%n]) })
-	f.locate = nanosEach(times, func(i int) {
-		k.timed += k.rule.first(wideKeyHash(k.sample[i%n], k.keys.bySlot))
-	})
+	var owners []int32
+	find := func(hash uint64) {
+		owners = k.now[0](hash, owners[:0])
+		k.timed += owners[0]
+	}
+	f.lookup = nanosEach(times, func(i int) { find(k.sampled[i%n]) })
+	f.locate = nanosEach(times, func(i int) { find(wideKeyHash(k.sample[i%n], k.keys.bySlot)) })
 }

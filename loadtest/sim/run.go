@@ -143,8 +143,8 @@ func (r *run) yardsticks() error {
 			}
 		}
 		var rule rule = &byMod{script: r.script, backups: r.Backups}
-		if e.Name == Rendezvous {
-			rule = newRendezvous(r.script, r.Backups, r.keys.count)
+		if e.algorithm != nil {
+			rule = &byAlgorithm{script: r.script, algorithm: e.algorithm, backups: r.Backups}
 		}
 		r.crew.finish()
 		if err := r.through(i, newKeywise(r.script, &r.keys, hashes, rule)); err != nil {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -28,11 +28,10 @@ type world struct {
 	script *script
 	keys   []naiveKey
 	hot    int
-	pairs  *pairs
 }
 
 func newWorld(c *Config, s *script, keys []naiveKey) *world {
-	w := &world{c: c, script: s, keys: keys, pairs: newPairs(s.nodes)}
+	w := &world{c: c, script: s, keys: keys}
 	all := 0.0
 	for i := range keys {
 		keys[i].zipf = math.Pow(float64(i+1), -c.ZipfTheta)
@@ -78,9 +77,7 @@ func (w *world) owners(e entry) [][][]string {
 				}
 			}
 		default:
-			for j, k := range w.keys {
-				of[j] = w.ranked(scene, k.key)
-			}
+			of = w.perKey(e.algorithm, scene)
 		}
 		all = append(all, of)
 	}
@@ -119,27 +116,24 @@ func (w *world) names(places []int32) []string {
 	return names
 }
 
-// ranked are the nodes with the highest random weights.
-func (w *world) ranked(scene *scene, key []byte) []string {
-	type node struct {
-		id    string
-		score float64
-		hash  uint64
+// perKey are the owners of each key by an algorithm that is asked for it.
+func (w *world) perKey(a cells.Algorithm, scene *scene) [][]string {
+	members, err := ring.SortedMembers(scene.members)
+	if err != nil {
+		panic(err)
 	}
-	var nodes []node
-	for i, m := range scene.members {
-		h := w.pairs.hash(wideKeyHash(key, w.c.Base.Hash == strategy.Slot), scene.places[i])
-		u := (float64(h>>12) + 0.5) / (1 << 52)
-		nodes = append(nodes, node{m.ID, -m.Weight / math.Log(u), h})
+	chooser, err := a.Among(members)
+	if err != nil {
+		panic(err)
 	}
-	slices.SortFunc(nodes, func(a, b node) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.hash, a.hash))
-	})
-	var ids []string
-	for _, n := range nodes[:min(w.c.Backups+1, len(nodes))] {
-		ids = append(ids, n.id)
+	of := make([][]string, len(w.keys))
+	for j, k := range w.keys {
+		hash := wideKeyHash(k.key, w.c.Base.Hash == strategy.Slot)
+		for _, n := range chooser.Choose(hash, min(w.c.Backups+1, len(members)), nil) {
+			of[j] = append(of[j], members[n].ID)
+		}
 	}
-	return ids
+	return of
 }
 
 func (w *world) check(t *testing.T, report *Report, contender int, e entry, name string) {

@@ -1,10 +1,5 @@
 package cells
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Rendezvous is highest random weight hashing: each node scores each key, and the highest scores
 // keep it. D. G. Thaler, C. V. Ravishankar, "Using name-based mappings to increase hit rates",
 // IEEE/ACM Transactions on Networking 6(1), 1998. A node of weight w scores -w÷ln(u) of a hash u
@@ -37,15 +32,26 @@ func rankOf(nodes []Node, i int, hash uint64) rank {
 	return rank{i, float64(negLog2(pair(nodes[i].Hash, hash))) / nodes[i].Weight}
 }
 
-// best appends the n best nodes. It changes the order of ranks.
+// best appends the n best nodes, the best first. It changes ranks.
 func best(ranks []rank, n int, chosen []int) []int {
-	less := func(a, b rank) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.node, b.node)) }
-	if n == 1 {
-		return append(chosen, slices.MinFunc(ranks, less).node)
+	for i, r := range ranks {
+		at := min(i, n) // ranks[:at] are the best so far, in order
+		if at == n {
+			if !r.before(ranks[n-1]) {
+				continue
+			}
+			at--
+		}
+		for at > 0 && r.before(ranks[at-1]) {
+			ranks[at] = ranks[at-1]
+			at--
+		}
+		ranks[at] = r
 	}
-	slices.SortFunc(ranks, less)
 	for _, r := range ranks[:n] {
 		chosen = append(chosen, r.node)
 	}
 	return chosen
 }
+
+func (r rank) before(o rank) bool { return r.score < o.score || r.score == o.score && r.node < o.node }

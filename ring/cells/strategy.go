@@ -32,6 +32,15 @@ type Node struct {
 // depends on nothing else.
 type Algorithm func(nodes []Node) (Chooser, error)
 
+// Among has the algorithm prepare to choose among members, which must be valid and ordered by id.
+func (a Algorithm) Among(members []ring.Member) (Chooser, error) {
+	nodes := make([]Node, len(members))
+	for i, m := range members {
+		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
+	}
+	return a(nodes)
+}
+
 // A Chooser chooses among the nodes that its algorithm was given. It is used by one goroutine, which
 // asks once for each cell, in the order of the cells: so an algorithm may count what it has given to
 // whom.
@@ -73,14 +82,12 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]Node, len(members))
-	for i, m := range members {
+	for _, m := range members {
 		if len(m.Pins) > 0 {
 			return nil, fmt.Errorf("%w: %.300q: strategy %s has no points", ring.ErrPins, m.ID, s.name)
 		}
-		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
 	}
-	chooser, err := s.algorithm(nodes)
+	chooser, err := s.algorithm.Among(members)
 	if err != nil {
 		return nil, fmt.Errorf("strategy %s: %w", s.name, err)
 	}
@@ -89,11 +96,11 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	for cell := range Cells {
 		at := len(owners)
 		owners = chooser.Choose(mix(uint64(cell)), copies, owners)
-		if err := checkChoice(owners[at:], copies, len(nodes)); err != nil {
+		if err := checkChoice(owners[at:], copies, len(members)); err != nil {
 			return nil, fmt.Errorf("strategy %s, cell %d: %w", s.name, cell, err)
 		}
 	}
-	return ring.Succeed(in.Present, rowsOf(nodes, owners, copies))
+	return ring.Succeed(in.Present, rowsOf(members, owners, copies))
 }
 
 // checkChoice keeps the mistake of an algorithm from becoming a placement.
@@ -110,7 +117,7 @@ func checkChoice(chosen []int, copies, nodes int) error {
 }
 
 // rowsOf makes ranges of neighbouring cells with the same owners.
-func rowsOf(nodes []Node, owners []int, copies int) []ring.Row {
+func rowsOf(nodes []ring.Member, owners []int, copies int) []ring.Row {
 	var rows []ring.Row
 	var last []int
 	for cell := range Cells {

@@ -39,6 +39,9 @@ var algorithms = map[string]cells.Algorithm{
 	Bounded:    cells.Bounded(cells.DefaultSlack),
 }
 
+// Algorithm returns the algorithm of a strategy that is made of cells; nil for other strategies.
+func Algorithm(name string) cells.Algorithm { return algorithms[name] }
+
 // Rules of ketama, for [Config.KetamaRule].
 const (
 	Libketama = ketama.Libketama
