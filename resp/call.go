@@ -22,6 +22,8 @@ type call struct {
 	waiter *waiter
 	// agreed is what the command is to cover, if it is a part of one on all keys.
 	agreed agreed
+	// streamed is the number of bytes of the reply that have left already.
+	streamed int
 	// waited is time that the command has spent waiting, not working.
 	waited time.Duration
 	// errorsCounted: the errors among the reply are in the statistics already. A script sets it.
@@ -73,6 +75,7 @@ func (x *call) Stream(key []byte, v store.Value, off, n int64) {
 		return
 	}
 	x.BulkHeader(int(n))
+	x.streamed = int(n)
 	for n > 0 {
 		m := min(n, flushSize)
 		var err error

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/ringside-kv/ringside/buckets"
@@ -90,15 +91,16 @@ func (r *Routes) loadLevels() (l loadLevels) {
 }
 
 // cmdLoadlevels tells how many ranges this node serves, keeps a copy of, and is sending
-// or receiving, how much of those that it hands over is not there yet, and how many changes
-// its backups have not acknowledged.
+// or receiving, how much of those that it hands over is not there yet, how many changes its
+// backups have not acknowledged, and the load on what it serves.
 func cmdLoadlevels(x *call) {
 	l := loadLevels{primaries: 1}
 	if routes := x.srv.routes.Load(); routes != nil {
 		l = routes.loadLevels()
 	}
 	moves := x.srv.moves()
-	x.Map(6)
+	load := x.srv.Load()
+	x.Map(11)
 	for _, level := range []struct {
 		name string
 		n    int64
@@ -106,10 +108,15 @@ func cmdLoadlevels(x *call) {
 		{"primaries", int64(l.primaries)}, {"backups", int64(l.backups)}, {"pending", int64(l.pending)},
 		{"pending_keys", moves.PendingKeys}, {"pending_bytes", moves.PendingBytes},
 		{"pending_items", int64(moves.Feeding.Pending)},
+		{"operations_per_second", int64(math.Round(load.Ops))}, {"bytes_per_second", int64(math.Round(load.Bytes))},
+		{"hottest_operations_per_second", int64(math.Round(load.HottestRate.Ops))},
+		{"hottest_bytes_per_second", int64(math.Round(load.HottestRate.Bytes))},
 	} {
 		x.BulkString(level.name)
 		x.Int(level.n)
 	}
+	x.BulkString("hottest_range")
+	x.BulkString(load.Hottest)
 }
 
 // cmdRingPlacement is RING PLACEMENT [TEXT]: the placement in one of the two forms that

@@ -4,6 +4,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
+	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/uber-go/tally/v4"
 )
@@ -35,6 +36,7 @@ type sample struct {
 	srv    *Server
 	store  store.Stats
 	moves  Moves
+	load   status.Load
 	memory int64
 }
 
@@ -99,7 +101,7 @@ func (m *reporter) tagged(tags []string) tally.Scope {
 // sample takes all figures. It is called once a second, by one goroutine.
 func (s *Server) sample(m *reporter) {
 	s.stats.Rates()
-	x := sample{srv: s, store: s.store.Stats(), moves: s.moves()}
+	x := sample{srv: s, store: s.store.Stats(), moves: s.moves(), load: s.Load()}
 	x.memory = admin.MemoryInUse(&x.store)
 	s.admin.NoteMemory(x.memory)
 	for i := range m.totals {

@@ -22,6 +22,10 @@ func (m *reporter) serverMetrics() {
 	m.count("requests_lease_lost_total", func(x *sample) int64 { return x.srv.stats.LeaseLost.Load() })
 	m.count("requests_not_mine_total", func(x *sample) int64 { return x.srv.stats.NotMine.Load() })
 	m.count("requests_late_total", func(x *sample) int64 { return x.srv.stats.Late.Load() })
+	m.gauge("load_operations_per_second", func(x *sample) float64 { return x.load.Ops })
+	m.gauge("load_bytes_per_second", func(x *sample) float64 { return x.load.Bytes })
+	m.gauge("load_hottest_range_operations_per_second", func(x *sample) float64 { return x.load.HottestRate.Ops })
+	m.gauge("load_hottest_range_bytes_per_second", func(x *sample) float64 { return x.load.HottestRate.Bytes })
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.Hits.Load() }, "result", "hit")
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.Misses.Load() }, "result", "miss")
 }

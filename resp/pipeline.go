@@ -32,6 +32,7 @@ type request struct {
 	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
 	part        int32         // of what another node forwards, the batch
 	keyAt       int32         // which argument its only key is; 0: it has none, or several
+	placed      [2]int32      // its places are conn.touched[placed[0]:placed[1]]
 	touches     bool          // it has keys: only then its reply needs the node's lease
 	judged      bool          // as to whether its keys lie together
 	waits       bool          // it may wait until a key gets something
@@ -224,6 +225,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			c.unit.RememberPlace(args[r.keyAt], r.place) // the next request may be about the same
 		}
 		c.places = append(c.places, r.extra...)
+		r.placed = [2]int32{int32(placed), int32(len(c.places))}
 		if routes != nil && r.msg == "" {
 			r.owner = routes.ofAll(c.places[placed:])
 		}

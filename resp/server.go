@@ -17,6 +17,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/load"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 	"github.com/uber-go/tally/v4"
@@ -99,6 +100,7 @@ type Server struct {
 	table           *command.Table
 	settings        settings.Running
 	stats           *stats.Stats
+	meter           load.Meter // of this node's ranges
 	budget          budget
 	pause           pause
 	monitors        monitors

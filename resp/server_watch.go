@@ -8,6 +8,7 @@ func (s *Server) watchConnections(m *reporter) {
 	defer s.done.Done()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	measured := s.clock()
 	for {
 		select {
 		case <-s.stop:
@@ -20,6 +21,7 @@ func (s *Server) watchConnections(m *reporter) {
 		s.store.FailUnacked(s.forwardTimeout())
 		s.scripts.look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
 		s.keyEvents.look()
+		s.measureLoad(&measured)
 		s.sample(m)
 	}
 }

@@ -121,6 +121,7 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 		default:
 			n.Answered, n.Version, n.Keys, n.Bytes = true, outcome.Version, outcome.Keys, outcome.Bytes
 			n.WritesRefused, n.Moved, n.Lease, n.Feeding, n.Scrub = outcome.Refused, outcome.Moved, outcome.Lease, outcome.Feeding, outcome.Scrub
+			n.Load = outcome.Load
 		}
 	}
 	for _, h := range st.Handoffs() {

@@ -37,6 +37,7 @@ type nodeStatus struct {
 	Feeding  status.Feeding     `json:"feeding"`
 	Lease    *status.Lease      `json:"lease,omitempty"`
 	Scrub    *status.Scrub      `json:"scrub,omitempty"`
+	Load     *status.Load       `json:"load,omitempty"`
 	Progress []replica.Progress `json:"progress,omitempty"`
 	Loads    []ring.Load        `json:"loads,omitempty"` // in the order of the inquiry
 }
@@ -81,6 +82,8 @@ func (sr *statusReporter) serveStatus(peer bus.Peer, conn net.Conn) {
 func (sr *statusReporter) ownStatus(ctx context.Context, q *statusQuery) nodeStatus {
 	a := nodeStatus{Version: sr.c.n.cfg.Version, Progress: sr.c.engine.Progress(), Moved: moved(sr.c.engine.Totals()), Feeding: sr.c.readiness.feedStatus(), Scrub: sr.c.scrub()}
 	a.Keys, a.Bytes = sr.c.n.server.OwnSize()
+	l := sr.c.n.server.Load()
+	a.Load = &l
 	a.Lease = leaseOf(sr.c.engine.LeaseStats())
 	if err := sr.c.n.store.Writable(); err != nil {
 		a.Refused = err.Error()

@@ -40,6 +40,7 @@ func Draw(w io.Writer, r *Report, cells int) error {
 	}
 	d.heading()
 	d.nodes()
+	d.loads()
 	d.remarks()
 	d.handoffs()
 	if len(r.Buckets) > 0 {
@@ -218,6 +219,12 @@ func (d *drawing) nodeColumns(label map[string]string) []column[Node] {
 		}
 		return strconv.FormatFloat(n.Weight, 'g', 4, 64)
 	}
+	rate := func(n *Node, text func(*Load) string) string {
+		if !n.Answered || n.Load == nil || n.Role != "store" {
+			return none
+		}
+		return text(n.Load)
+	}
 	version := func(n *Node) string { return clip(printable(n.Version), 16) }
 	columns := []column[Node]{
 		{head: "node", left: true, get: func(n *Node) string { return label[n.ID] }},
@@ -229,6 +236,8 @@ func (d *drawing) nodeColumns(label map[string]string) []column[Node] {
 		{head: "share %", get: func(n *Node) string { return percent(n.Share) }},
 		{head: "keys", get: func(n *Node) string { return known(n, count(n.Keys)) }},
 		{head: "bytes", get: func(n *Node) string { return known(n, size(n.Bytes)) }},
+		{head: "ops/s", more: 2, get: func(n *Node) string { return rate(n, func(l *Load) string { return count(int64(l.Ops + .5)) }) }},
+		{head: "bytes/s", more: 3, get: func(n *Node) string { return rate(n, func(l *Load) string { return size(int64(l.Bytes + .5)) }) }},
 		{head: "vote", left: true, more: 5, get: d.vote},
 		{head: "version", left: true, more: 8, get: version},
 	}
@@ -236,7 +245,10 @@ func (d *drawing) nodeColumns(label map[string]string) []column[Node] {
 		columns[3].more = 1
 	}
 	if !equal(version) {
-		columns[10].more = 4
+		columns[12].more = 4
+	}
+	if !slices.ContainsFunc(d.r.Nodes, func(n Node) bool { return n.Load != nil }) {
+		columns = slices.Delete(columns, 9, 11)
 	}
 	return columns
 }

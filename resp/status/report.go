@@ -92,6 +92,8 @@ type Node struct {
 	// Keys and Bytes are what it serves, estimated.
 	Keys  int64 `json:"keys"`
 	Bytes int64 `json:"bytes"`
+	// Load is that of the ranges that it serves; nil if its build does not measure it.
+	Load *Load `json:"load,omitempty"`
 	// WritesRefused says why it takes no writes; empty if it does.
 	WritesRefused string `json:"writes_refused,omitempty"`
 	// Lease is its permission to answer; nil if it needs none, as a proxy.
