@@ -41,6 +41,11 @@ For each step, a table has a line for each contender and these columns:
 `
 
 const simulateMore = `
+With --csv DIR, the algorithms are measured by themselves, as the SUPSI benchmark of consistent
+hashing does: how even the load is, also after random joins and leaves, what moves when a part of
+the nodes is removed and restored, bytes of memory, and the times of a look-up, of the start and
+of a change. The files have the names and first columns of that benchmark's results.
+
 Ctrl-C ends a simulation early. The results so far are shown and written, with
 exit code 130. Files are opened before it begins.`
 
@@ -48,7 +53,8 @@ const simulateExample = `  ringside simulate
   ringside simulate --scenario "add 5; remove 90% at once; restore" --seed 7
   ringside simulate --strategies buckets,vnode:4,vnode:128 --nodes 100 --keys 10m
   ringside simulate --node a --node b:2 --node c --scenario "weight c 2; crash"
-  ringside simulate --keys-file keys.txt --html report.html --csv -`
+  ringside simulate --keys-file keys.txt --html report.html --csv -
+  ringside simulate --strategies ketama,maglev,lrh/key --nodes 10,1000 --csv results`
 
 func (a *app) simulateCommand() *cobra.Command {
 	o := newSimulation()
@@ -74,6 +80,14 @@ func (a *app) simulateCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
 		defer o.closeInput()
 		err := configure(cmd, rest)
+		if o.csvDir() {
+			if err != nil {
+				return err
+			}
+			ctx, end := loadtest.StopContext(context.Background())
+			defer end()
+			return a.runBenchmark(ctx, o)
+		}
 		outputs, outputErr := openOutputs(o.outputs())
 		if err := errors.Join(append(parts(err), parts(outputErr)...)...); err != nil {
 			outputs.abandon()

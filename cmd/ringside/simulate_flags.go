@@ -30,13 +30,14 @@ type simulation struct {
 
 	json, csv, html, markdown, svg string // files
 	wide                           bool
+	benchmark                      benchmark
 	command                        string // that makes the same report again
 
 	input io.Closer // what cfg.KeySource reads from, if it is ours to close
 }
 
 func newSimulation() *simulation {
-	o := &simulation{cfg: sim.DefaultConfig()}
+	o := &simulation{cfg: sim.DefaultConfig(), benchmark: newBenchmark()}
 	o.nodes = len(o.cfg.Members)
 	o.cfg.Machine = machine()
 	// Half of the bits are enough for every purpose and can still be copied by hand.
@@ -65,7 +66,8 @@ func (o *simulation) settings() *settings.Set {
 	s.Add("vnodes", settings.Count(&o.cfg.Base.VNodes), "vnode: points of a node of weight 1")
 
 	s.Group("Nodes")
-	s.Add("nodes", settings.Count(&o.nodes), "how many there are at the start: node-1, node-2, …")
+	s.Add("nodes", settings.Func("n[,n…]", strconv.Itoa(o.nodes), o.setNodes),
+		"how many there are at the start: node-1, node-2, …; a benchmark takes several numbers")
 	s.Add("node", settings.List(&o.named, "id[:weight]"),
 		"a node at the start, in the place of --nodes; give it once for each node")
 	s.Add("scenario", settings.Text(&o.cfg.Scenario, "events"), "what happens to the nodes, as described above")
@@ -82,16 +84,22 @@ func (o *simulation) settings() *settings.Set {
 	s.Add("hot", settings.Func("keys:share", hotText(&o.cfg), o.setHot),
 		"hotspot requests: the part of the keys that is hot, and the part of requests that it gets")
 
+	s.Group("Benchmark, with --csv DIR")
+	s.Add("distribution", settings.Func("a,b,…", sim.Uniform, o.setDistributions),
+		"of the keys: "+strings.Join(sim.Distributions(), ", ")+"; file takes those of --keys-file", settings.Choices(sim.Distributions()...))
+	s.Add("fractions", settings.Func("x,y,…", "0.1,0.3,0.5", o.setFractions), "parts of the nodes that are removed and restored, in the --order")
+	s.Add("iterations", settings.Count(&o.benchmark.iterations), "how often each figure is measured")
+
 	s.Group("Output, beside or instead of the table")
 	file("html", &o.html, "write a page with charts and the grid of buckets")
 	file("json", &o.json, "write all figures, node by node")
-	file("csv", &o.csv, "write a line for each step and contender")
+	file("csv", &o.csv, "write a line for each step and contender; the name of a directory makes a benchmark instead: see above")
 	file("markdown", &o.markdown, "write tables for a README, without times")
 	file("svg", &o.svg, "write a picture for a README")
 
 	for other, name := range map[string]string{
 		"n": "nodes", "replicas": "backups", "strategy": "strategies", "rule": "ketama-rule", "member": "node",
-		"distribution": "zipf", "key-file": "keys-file", "file": "keys-file", "out": "html", "output": "html", "md": "markdown",
+		"key-file": "keys-file", "file": "keys-file", "out": "html", "output": "html", "md": "markdown",
 	} {
 		s.AlsoKnownAs(other, name)
 	}
@@ -209,6 +217,10 @@ func (o *simulation) finish(given func(flag string) bool) []error {
 	if given("keys-file") {
 		cfg.KeySource = strings.NewReader("") // Validate does not read
 	}
+	faults = append(faults, o.benchmarkFaults(given)...)
+	if o.csvDir() {
+		return faults
+	}
 	for _, err := range parts(cfg.Validate()) {
 		faults = append(faults, flagged(err))
 	}
@@ -219,6 +231,8 @@ func (o *simulation) finish(given func(flag string) bool) []error {
 func (o *simulation) members(numbered bool) []error {
 	o.cfg.Members = nil
 	switch {
+	case o.csvDir():
+		return nil // see benchmarkFaults
 	case len(o.named) == 0 && o.nodes > sim.MaxNodes:
 		return []error{fmt.Errorf("--nodes: %d are more than %d", o.nodes, sim.MaxNodes)}
 	case len(o.named) == 0:
@@ -253,7 +267,7 @@ func flagged(err error) error {
 			return fmt.Errorf("--%s: %w", f.flag, err)
 		}
 	}
-	for _, flag := range []string{"keys", "backups", "order"} { // called alike
+	for _, flag := range []string{"keys", "nodes", "backups", "order", "iterations", "fractions", "distribution"} { // called alike
 		if strings.HasPrefix(err.Error(), flag+": ") {
 			return fmt.Errorf("--%w", err)
 		}

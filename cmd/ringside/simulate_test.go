@@ -54,7 +54,13 @@ func TestSimulateRefuses(t *testing.T) {
 		{"--node a --nodes 3", "--nodes: not together with --node"},
 		{"--nodes 1000000", "--nodes: 1000000 are more than 10000"},
 		{"--nodes -1", "--nodes: no nodes"},
-		{"--nodes x", `--nodes: "x" is not a whole number`},
+		{"--nodes x", `--nodes: "x" is not a number, or several with commas between them`},
+		{"--nodes 3,4", "--nodes: several numbers only with --csv DIR"},
+		{"--iterations 3", "--iterations: only with --csv DIR"},
+		{"--csv results --scenario add", "--scenario: not with --csv DIR"},
+		{"--csv results --iterations 0", "--iterations: 0 is not within 1..1000"},
+		{"--csv results --distribution file", "--distribution: file needs a file of keys"},
+		{"--csv results --nodes 5,0", "--nodes: 0 is not within 1..100000"},
 		{"--mask 0", "--mask: bad mask"},
 		{"--strategies buckets:5", "mask 0005 is not a run of ones"},
 		{"--strategies ,", "no strategies"},
@@ -295,6 +301,32 @@ func TestQuotedWords(t *testing.T) {
 	} {
 		if got := quoted(word); got != want {
 			t.Errorf("%q is written %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestSimulateWritesABenchmarkToADirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "results")
+	code, table, stderr := ringside(nil, "simulate", "--csv", dir, "--nodes", "5,20", "--keys", "2k", "--iterations", "2", "--seed", "7",
+		"--strategies", "buckets,maglev/key", "--distribution", "uniform,zipf", "--fractions", "0.4")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for name, want := range map[string]int{
+		"Balance": 8, "ResizeBalance": 8, "Monotonicity": 8, "MemoryUsage": 4, "LookupTime": 8, "InitTime": 4, "ResizeTime": 4,
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil || len(lines) != want+1 {
+			t.Errorf("%s has %d lines, want %d (%v)", name, len(lines)-1, want, err)
+		}
+	}
+	for _, want := range []string{"uniform keys, 2,000, in each of 2 iterations", "zipf keys", "maglev/key", "seed 7; all figures are in " + dir} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 }

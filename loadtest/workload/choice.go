@@ -84,7 +84,7 @@ type chooser struct {
 	Choice
 	keys int64
 	hot  int64 // hotspot: how many are hot
-	zipf *zipf
+	zipf *Zipf
 	step int64 // sequential: how many clients there are
 	at   int64 // sequential: the next; latest: the next to write
 }
@@ -94,9 +94,9 @@ func (c Choice) chooser(keys int64, i, clients int) *chooser {
 	k := &chooser{Choice: c, keys: keys, step: int64(clients), at: int64(i) % keys}
 	switch c.kind {
 	case zipfian:
-		k.zipf = newZipf(keys, c.exponent)
+		k.zipf = NewZipf(keys, c.exponent)
 	case latest:
-		k.zipf = newZipf(keys, c.exponent)
+		k.zipf = NewZipf(keys, c.exponent)
 		k.at = keys / int64(clients) * int64(i)
 	case hotspot:
 		k.hot = min(max(int64(c.keys*float64(keys)), 1), keys)
@@ -107,7 +107,7 @@ func (c Choice) chooser(keys int64, i, clients int) *chooser {
 func (c *chooser) next(rnd *rand.Rand, write bool) int64 {
 	switch c.kind {
 	case zipfian:
-		return c.zipf.draw(rnd)
+		return c.zipf.Draw(rnd)
 	case hotspot:
 		if c.hot == c.keys || rnd.Float64() < c.requests {
 			return rnd.Int64N(c.hot)
@@ -119,7 +119,7 @@ func (c *chooser) next(rnd *rand.Rand, write bool) int64 {
 			c.at = (c.at + 1) % c.keys
 			return k
 		}
-		return (c.at - 1 - c.zipf.draw(rnd) + 2*c.keys) % c.keys
+		return (c.at - 1 - c.zipf.Draw(rnd) + 2*c.keys) % c.keys
 	case sequential:
 		k := c.at
 		c.at = (c.at + c.step) % c.keys

@@ -56,10 +56,10 @@ func fits(t *testing.T, name string, counts []int64, share func(k int) float64) 
 func TestZipfIsZipf(t *testing.T) {
 	for _, n := range []int64{1, 2, 3, 100, 5000} {
 		for _, s := range []float64{0.2, 0.99, 1, 1.0000001, 1.5, 4} {
-			z, rnd := newZipf(n, s), rand.New(rand.NewPCG(7, uint64(n)))
+			z, rnd := NewZipf(n, s), rand.New(rand.NewPCG(7, uint64(n)))
 			counts := make([]int64, n)
 			for range 200_000 {
-				counts[z.draw(rnd)]++
+				counts[z.Draw(rnd)]++
 			}
 			norm := 0.0
 			for k := range n {
@@ -73,10 +73,10 @@ func TestZipfIsZipf(t *testing.T) {
 // Also of very many keys, of which the first have a share that is known.
 func TestZipfOfVeryManyKeys(t *testing.T) {
 	const draws = 300_000
-	z, rnd := newZipf(MaxKeys, 1.5), rand.New(rand.NewPCG(3, 1))
+	z, rnd := NewZipf(MaxKeys, 1.5), rand.New(rand.NewPCG(3, 1))
 	first := 0
 	for range draws {
-		k := z.draw(rnd)
+		k := z.Draw(rnd)
 		if k < 0 || k >= MaxKeys {
 			t.Fatal(k)
 		}

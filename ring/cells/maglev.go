@@ -9,7 +9,8 @@ import (
 )
 
 // maglevTable is the least size of the table, a prime; maglevShare is how many entries a node has at
-// least, on average, so that shares differ by at most a hundredth.
+// least, on average, so that shares differ by at most a hundredth. For more nodes the size is doubled,
+// since another size moves nearly everything.
 const (
 	maglevTable = 65537
 	maglevShare = 100
@@ -21,7 +22,10 @@ const (
 //
 // Shares are as even as they can be. A change of members also moves a few keys between other nodes.
 func Maglev(nodes []Node) (Chooser, error) {
-	size := max(maglevTable, maglevShare*len(nodes))
+	size := maglevTable
+	for size < maglevShare*len(nodes) {
+		size *= 2
+	}
 	if size > ring.MaxPoints {
 		return nil, fmt.Errorf("%w: a table for %d nodes would have %d entries, %d are allowed", ring.ErrPoints, len(nodes), size, ring.MaxPoints)
 	}

@@ -1,0 +1,272 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ringside-kv/ringside/ring/strategy"
+)
+
+// Bounds of a benchmark.
+const (
+	MaxBenchmarkNodes      = 100_000
+	MaxBenchmarkIterations = 1000
+)
+
+// Distributions of a benchmark's keys.
+const (
+	Uniform = "uniform" // random numbers, all distinct
+	Normal  = "normal"  // numbers drawn from the standard normal distribution, as text
+	Zipf    = "zipf"    // the i-th of Keys keys, as often as 1/i^ZipfTheta
+	File    = "file"    // the keys of KeySource, again and again
+)
+
+// Distributions are the names of all distributions of keys, the default first.
+func Distributions() []string { return []string{Uniform, Normal, Zipf, File} }
+
+// A Benchmark says what to measure of placement algorithms, by themselves and without backups, as
+// the benchmark of M. Coluzzi, A. Brocco and others does for their survey of consistent hashing.
+type Benchmark struct {
+	// Strategies are those of [Config.Strategies].
+	Strategies []string
+	Base       strategy.Config
+	Nodes      []int // how many there are, each measured by itself
+	Keys       int   // of each iteration
+	// Distributions of the keys; see [Distributions].
+	Distributions []string
+	ZipfTheta     float64
+	KeySource     io.Reader // for [File]
+	KeyFile       string    // the name of KeySource, for errors
+	// Fractions of the nodes are removed and restored, each by itself.
+	Fractions []float64
+	// Order in which nodes are removed: [Random], [LIFO] or [FIFO].
+	Order      string
+	Iterations int
+	Seed       uint64
+
+	// Progress is as in [Config].
+	Progress func(done, total int, what string)
+}
+
+// DefaultBenchmark is what a benchmark measures unless told otherwise.
+func DefaultBenchmark() Benchmark {
+	c := DefaultConfig()
+	return Benchmark{
+		Strategies:    c.Strategies,
+		Base:          c.Base,
+		Nodes:         []int{len(c.Members)},
+		Keys:          c.Keys,
+		Distributions: []string{Uniform},
+		ZipfTheta:     c.ZipfTheta,
+		Fractions:     []float64{0.1, 0.3, 0.5},
+		Order:         c.Order,
+		Iterations:    5,
+		Seed:          c.Seed,
+	}
+}
+
+// Validate returns every fault at once, joined. It does not read the keys.
+func (b *Benchmark) Validate() error {
+	_, err := b.contenders()
+	return err
+}
+
+func (b *Benchmark) contenders() ([]entry, error) {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if b.Keys < 1 || b.Keys > MaxKeys {
+		fault("keys: %d is not within 1..%d", b.Keys, MaxKeys)
+	}
+	if len(b.Nodes) == 0 {
+		fault("nodes: how many is missing")
+	}
+	for _, n := range b.Nodes {
+		if n < 1 || n > MaxBenchmarkNodes {
+			fault("nodes: %d is not within 1..%d", n, MaxBenchmarkNodes)
+		}
+	}
+	if b.Iterations < 1 || b.Iterations > MaxBenchmarkIterations {
+		fault("iterations: %d is not within 1..%d", b.Iterations, MaxBenchmarkIterations)
+	}
+	for _, f := range b.Fractions {
+		if !(f > 0 && f < 1) {
+			fault("fractions: %v is not between 0 and 1", f)
+		}
+	}
+	if b.Order != Random && b.Order != LIFO && b.Order != FIFO {
+		fault("order: %.40q: want %s, %s or %s", b.Order, Random, LIFO, FIFO)
+	}
+	if len(b.Distributions) == 0 {
+		fault("distribution: it is missing")
+	}
+	for i, d := range b.Distributions {
+		switch {
+		case !slices.Contains(Distributions(), d):
+			fault("distribution: %.40q: want %s", d, strings.Join(Distributions(), ", "))
+		case slices.Contains(b.Distributions[:i], d):
+			fault("distribution: %.40q comes twice", d)
+		case d == File && b.KeySource == nil:
+			fault("distribution: %s needs a file of keys", File)
+		case d == Zipf && !(b.ZipfTheta >= 0.01 && b.ZipfTheta <= MaxZipfTheta):
+			fault("zipf exponent: %v is not within 0.01..%d", b.ZipfTheta, MaxZipfTheta)
+		}
+	}
+	entries, err := (&Config{Strategies: b.Strategies, Base: b.Base}).entries()
+	if err != nil {
+		faults = append(faults, err)
+	}
+	return entries, errors.Join(faults...)
+}
+
+// A BenchmarkReport is what a benchmark measured, in the order of contenders, nodes, distributions
+// and fractions.
+type BenchmarkReport struct {
+	Balance       []LoadFigures
+	ResizeBalance []LoadFigures
+	Monotonicity  []MoveFigures
+	Memory        []MemoryFigures
+	Lookup        []TimeFigures
+	Init          []TimeFigures
+	Resize        []TimeFigures
+	// Skipped are measurements that a strategy refused, such as too many nodes for its points.
+	Skipped []Skipped
+	// Stopped reports that the context ended before all was measured.
+	Stopped bool
+}
+
+// A Subject is what a figure is about.
+type Subject struct {
+	Hash, Algorithm string
+	Nodes           int
+}
+
+// LoadFigures are how many keys nodes have, as means over the iterations.
+type LoadFigures struct {
+	Subject
+	Distribution string
+	Keys         int // of each iteration
+	Iterations   int
+	Min, Max     float64 // keys of a node
+	P99          float64 // 99 of 100 nodes have no more
+	Variance     float64
+}
+
+// Expected is the mean number of keys of a node, rounded down.
+func (l *LoadFigures) Expected() int { return l.Keys / l.Nodes }
+
+// Relative is a number of keys as a multiple of the mean.
+func (l *LoadFigures) Relative(keys float64) float64 {
+	return keys * float64(l.Nodes) / float64(l.Keys)
+}
+
+// MoveFigures are what moves when a fraction of the nodes is removed and restored.
+type MoveFigures struct {
+	Subject
+	Distribution string
+	Order        string
+	Fraction     float64
+	Keys         int // distinct
+	InRemoved    int // keys that the removed nodes had
+	// When nodes are removed: keys that leave removed nodes, and others, and how many nodes lose keys.
+	FromRemoved, FromOthers, Losing int
+	// When they are restored: keys that return to restored nodes, or move to others, and how many
+	// nodes gain keys.
+	ToRestored, ToOthers, Gaining int
+	// Afterwards: keys that are elsewhere than at first, and the nodes that had them.
+	Relocated, Changed int
+}
+
+// MemoryFigures are the bytes that finding a key takes.
+type MemoryFigures struct {
+	Subject
+	Bytes int
+}
+
+// TimeFigures are times in nanoseconds.
+type TimeFigures struct {
+	Subject
+	Distribution     string // of look-ups
+	Iterations       int
+	Median, Min, Max float64
+}
+
+// A Skipped measurement could not be made.
+type Skipped struct {
+	Subject
+	Err error
+}
+
+// RunBenchmark measures. It computes on all cores where no time is measured, and keeps no
+// goroutine. If the context ends before it is done, it returns what is done with Stopped set.
+func RunBenchmark(ctx context.Context, b Benchmark) (*BenchmarkReport, error) {
+	entries, err := b.contenders()
+	if err != nil {
+		return nil, err
+	}
+	r := &benchmark{Benchmark: &b, crew: newCrew(ctx, b.Progress), report: new(BenchmarkReport)}
+	if b.KeySource != nil {
+		if r.read, r.readCount, err = readKeys(ctx, b.KeySource); err != nil {
+			return nil, fmt.Errorf("keys: %s: %w", b.KeyFile, err)
+		}
+	}
+	r.crew.tasks = len(entries) * len(b.Nodes)
+	for i := range entries {
+		for _, nodes := range b.Nodes {
+			subject := Subject{Hash: hashOf(&entries[i], b.Base), Algorithm: entries[i].Name, Nodes: nodes}
+			r.crew.begin(fmt.Sprintf("%s, %d nodes", subject.Algorithm, nodes))
+			err := r.measure(&entries[i], subject)
+			if ctx.Err() != nil {
+				r.report.Stopped = true
+				return r.report, nil
+			}
+			if err != nil {
+				r.report.Skipped = append(r.report.Skipped, Skipped{subject, err})
+			}
+			r.crew.finish()
+		}
+	}
+	return r.report, nil
+}
+
+// hashOf names the hash of keys.
+func hashOf(e *entry, base strategy.Config) string {
+	switch {
+	case base.Hash != strategy.Native:
+		return base.Hash
+	case e.strategy == nil || e.config.Name == strategy.Buckets:
+		return strategy.FNV1a
+	case e.config.Name == strategy.Ketama:
+		return strategy.MD5
+	case e.config.Name == strategy.VNode:
+		return strategy.Murmur3
+	}
+	return "xx"
+}
+
+// medianOf describes times.
+func medianOf(s Subject, nanos []float64) TimeFigures {
+	slices.Sort(nanos)
+	n := len(nanos)
+	return TimeFigures{
+		Subject: s, Iterations: n,
+		Median: (nanos[(n-1)/2] + nanos[n/2]) / 2, Min: nanos[0], Max: nanos[n-1],
+	}
+}
+
+// loadOf describes how many keys each node has in one iteration.
+func loadOf(keys []int64, all int) LoadFigures {
+	slices.Sort(keys)
+	n := len(keys)
+	l := LoadFigures{Min: float64(keys[0]), Max: float64(keys[n-1])}
+	l.P99 = float64(keys[int(math.Ceil(0.99*float64(n)))-1])
+	mean := float64(all / n)
+	for _, k := range keys {
+		l.Variance += (float64(k) - mean) * (float64(k) - mean) / float64(n)
+	}
+	return l
+}
