@@ -16,13 +16,31 @@ import (
 //	00000000-80000000 epoch=3 primary=a backups=b,c learners=d
 //	80000000-00000000 epoch=1
 //
-// What a range does not have is left out.
-const textHeader = "ringside placement 1"
+// What a range does not have is left out. A placement with seats has a line more, with the nodes by
+// number, and the numbers that are free:
+//
+//	seats a,b,,c free=2
+const (
+	textHeader = "ringside placement 1"
+	textSeats  = "seats "
+)
 
 // MarshalText implements [encoding.TextMarshaler].
 func (p *Placement) MarshalText() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(textHeader + "\n")
+	if p.seats != nil {
+		b.WriteString(textSeats + strings.Join(p.seats.Nodes, ","))
+		for i, number := range p.seats.Free {
+			if i == 0 {
+				b.WriteString(" free=")
+			} else {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.Itoa(number))
+		}
+		b.WriteByte('\n')
+	}
 	for row := range p.Rows() {
 		b.WriteString(row.Range.String())
 		b.WriteString(" epoch=")
@@ -45,6 +63,7 @@ func (p *Placement) MarshalText() ([]byte, error) {
 // begin with # are passed over.
 func (p *Placement) UnmarshalText(text []byte) error {
 	var rows []Row
+	var seats *Seats
 	intern := make(interned)
 	header := false
 	number := 0
@@ -61,6 +80,13 @@ func (p *Placement) UnmarshalText(text []byte) error {
 			header = true
 			continue
 		}
+		if strings.HasPrefix(line, textSeats) && seats == nil {
+			var err error
+			if seats, err = parseSeats(line, intern); err != nil {
+				return fmt.Errorf("line %d: %w", number, err)
+			}
+			continue
+		}
 		row, err := parseRow(line, intern)
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -74,8 +100,24 @@ func (p *Placement) UnmarshalText(text []byte) error {
 	if err != nil {
 		return err
 	}
+	read.seats = seats
 	*p = *read
 	return nil
+}
+
+func parseSeats(line string, intern interned) (*Seats, error) {
+	nodes, free, hasFree := strings.Cut(strings.TrimPrefix(line, textSeats), " free=")
+	s := &Seats{Nodes: intern.list(nodes)}
+	if hasFree {
+		for word := range strings.SplitSeq(free, ",") {
+			number, err := strconv.Atoi(word)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %.40q is not a number of a seat", ErrMalformed, word)
+			}
+			s.Free = append(s.Free, number)
+		}
+	}
+	return s, s.Validate()
 }
 
 func parseRow(line string, intern interned) (Row, error) {
@@ -136,12 +178,20 @@ func (m interned) list(value string) []string {
 // The binary form begins with its version. Numbers are unsigned varints: the count
 // of nodes, each with its length and bytes; the count of rows, each with its start
 // as the distance from the one before, its epoch, its primary (0 for none, else 1 +
-// its place among the nodes), and the counted lists of its backups and learners.
-const binaryVersion = 1
+// its place among the nodes), and the counted lists of its backups and learners. Version 2 goes on
+// with the seats: the counted list of their nodes, each with its length and bytes, and of the free
+// numbers. A placement without seats has version 1.
+const (
+	binaryVersion      = 1
+	binaryVersionSeats = 2
+)
 
 // MarshalBinary implements [encoding.BinaryMarshaler].
 func (p *Placement) MarshalBinary() ([]byte, error) {
 	b := []byte{binaryVersion}
+	if p.seats != nil {
+		b[0] = binaryVersionSeats
+	}
 	place := make(map[string]uint64, len(p.nodes))
 	b = binary.AppendUvarint(b, uint64(len(p.nodes)))
 	for i, node := range p.nodes {
@@ -169,14 +219,26 @@ func (p *Placement) MarshalBinary() ([]byte, error) {
 		list(row.Backups)
 		list(row.Learners)
 	}
+	if p.seats == nil {
+		return b, nil
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.seats.Nodes)))
+	for _, node := range p.seats.Nodes {
+		b = binary.AppendUvarint(b, uint64(len(node)))
+		b = append(b, node...)
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.seats.Free)))
+	for _, number := range p.seats.Free {
+		b = binary.AppendUvarint(b, uint64(number))
+	}
 	return b, nil
 }
 
 // UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It takes memory in
 // proportion to the bytes that it is given, whatever they say.
 func (p *Placement) UnmarshalBinary(data []byte) error {
-	if len(data) == 0 || data[0] != binaryVersion {
-		return fmt.Errorf("%w: not a placement of version %d", ErrMalformed, binaryVersion)
+	if len(data) == 0 || data[0] != binaryVersion && data[0] != binaryVersionSeats {
+		return fmt.Errorf("%w: not a placement of version %d or %d", ErrMalformed, binaryVersion, binaryVersionSeats)
 	}
 	d := decoder{rest: data[1:]}
 	nodes := make([]string, d.count(2))
@@ -202,11 +264,20 @@ func (p *Placement) UnmarshalBinary(data []byte) error {
 			return d.err
 		}
 	}
+	var seats *Seats
+	if data[0] == binaryVersionSeats {
+		seats = d.seats()
+	}
 	if len(d.rest) > 0 {
 		d.fail("bytes after the end")
 	}
 	if d.err != nil {
 		return d.err
+	}
+	if seats != nil {
+		if err := seats.Validate(); err != nil {
+			return err
+		}
 	}
 	for i := range rows {
 		rows[i].Range.End = rows[(i+1)%len(rows)].Range.Start
@@ -218,6 +289,7 @@ func (p *Placement) UnmarshalBinary(data []byte) error {
 	if !slices.Equal(read.nodes, nodes) {
 		return fmt.Errorf("%w: the nodes are not those of the rows in order", ErrMalformed)
 	}
+	read.seats = seats
 	*p = *read
 	return nil
 }
@@ -260,6 +332,17 @@ func (d *decoder) text() string {
 	n := d.count(1)
 	s := string(d.rest[:n])
 	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *decoder) seats() *Seats {
+	s := &Seats{Nodes: make([]string, d.count(1))}
+	for i := range s.Nodes {
+		s.Nodes[i] = d.text()
+	}
+	for range d.count(1) {
+		s.Free = append(s.Free, int(d.number()))
+	}
 	return s
 }
 

@@ -12,6 +12,9 @@ func TestPlacementReadBackIsTheSame(t *testing.T) {
 	rnd := newRand(t)
 	for _, n := range []int{1, 2, 100, 3000} {
 		p := randomPlacement(rnd, n)
+		if n > 2 {
+			p = p.WithSeats(&Seats{Nodes: []string{"", "a", "b", "", "a"}, Free: []int{3, 0}})
+		}
 		text, err := p.MarshalText()
 		if err != nil {
 			t.Fatal(err)
@@ -49,6 +52,11 @@ func TestTextFaultsNameTheLine(t *testing.T) {
 		first + "0-1 epoch=1":                                    "not a range",
 		first + "00000000-00000000 epoch=1 primary=a,b":          "commas",
 		first + "00000000-00000000 epoch=1 primary=a backups=a,": "bad",
+		first + "seats a,,b free=2":                              "line 2",
+		first + "seats a,,b free=x":                              "not a number of a seat",
+		first + "seats a,b free=0":                               "not free",
+		first + "seats a,,b":                                     "not free",
+		first + "seats ":                                         "line 2",
 	} {
 		var p Placement
 		if err := p.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), say) {
@@ -70,6 +78,10 @@ func TestBinaryCountsAreNotTrusted(t *testing.T) {
 		"bytes at the end": {binaryVersion, 1, 1, 'a', 1, 0, 1, 1, 0, 0, 7},
 		"an unused node":   {binaryVersion, 2, 1, 'a', 1, 'b', 1, 0, 1, 1, 0, 0},
 		"no rows":          {binaryVersion, 0, 0},
+		"seats cut off":    {binaryVersionSeats, 1, 1, 'a', 1, 0, 1, 1, 0, 0},
+		"no seats":         {binaryVersionSeats, 1, 1, 'a', 1, 0, 1, 1, 0, 0, 0, 0},
+		"a seat not free":  {binaryVersionSeats, 1, 1, 'a', 1, 0, 1, 1, 0, 0, 1, 1, 'a', 1, 0},
+		"a free seat lost": {binaryVersionSeats, 1, 1, 'a', 1, 0, 1, 1, 0, 0, 2, 1, 'a', 0, 0},
 	} {
 		var p Placement
 		if err := p.UnmarshalBinary(data); err == nil {
@@ -85,6 +97,7 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	data, _ := p.MarshalBinary()
 	f.Add(data)
 	f.Add([]byte{binaryVersion, 1, 1, 'a', 1, 0, 1, 1, 0, 0})
+	f.Add([]byte{binaryVersionSeats, 1, 1, 'a', 1, 0, 1, 1, 0, 0, 2, 1, 'a', 0, 1, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p Placement
 		if p.UnmarshalBinary(data) != nil {
@@ -108,6 +121,7 @@ func FuzzUnmarshalBinary(f *testing.F) {
 
 func FuzzUnmarshalText(f *testing.F) {
 	f.Add("ringside placement 1\n00000000-80000000 epoch=3 primary=a backups=b,c learners=d\n80000000-00000000 epoch=1")
+	f.Add("ringside placement 1\nseats a,,b free=1\n00000000-00000000 epoch=3 primary=a")
 	f.Fuzz(func(t *testing.T, text string) {
 		var p Placement
 		if p.UnmarshalText([]byte(text)) != nil {

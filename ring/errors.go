@@ -32,4 +32,6 @@ var (
 	ErrTiling = errors.New("ranges do not tile the circle")
 	// ErrOwners: a range lists a node twice, or copies without a primary.
 	ErrOwners = errors.New("bad owners")
+	// ErrSeats: a number of the [Seats] is both free and not, or its node is none.
+	ErrSeats = errors.New("bad seats")
 )

@@ -52,6 +52,7 @@ func (r *Row) Holds(node string) bool {
 type Placement struct {
 	rows  []Row
 	nodes []string // every node of the rows, ordered
+	seats *Seats
 
 	// starts repeats the rows' bounds close together. parts[t>>shift] are the rows
 	// among which that of t is.
@@ -234,6 +235,9 @@ func (p *Placement) Bytes() int {
 	for _, node := range p.nodes {
 		n += stringBytes + len(node)
 	}
+	if p.seats != nil {
+		n += len(p.seats.Nodes)*stringBytes + len(p.seats.Free)*8
+	}
 	return n
 }
 
@@ -272,5 +276,5 @@ func (p *Placement) Without(failed ...string) *Placement {
 	if err != nil {
 		panic(errors.Join(errors.New("ring: a placement without some nodes is none"), err))
 	}
-	return after
+	return after.WithSeats(p.seats)
 }

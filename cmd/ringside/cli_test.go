@@ -37,7 +37,7 @@ ringside: RINGSIDE_MAXCLIENTS: no such setting; did you mean RINGSIDE_MAX_CLIENT
 ringside: RINGSIDE_PORT: no such setting; did you mean RINGSIDE_ADDR?
 ringside: FILE:2: max-clients: "lots" is not a whole number
 ringside: FILE:3: fsink: no such setting; did you mean fsync?
-ringside: FILE:1: strategy: "ketma": use buckets, ketama, vnode, bounded, jump, lrh, maglev, multiprobe or rendezvous
+ringside: FILE:1: strategy: "ketma": use buckets, ketama, vnode, anchor, bounded, jump, lrh, maglev, memento, multiprobe or rendezvous
 ringside: RINGSIDE_FSYNC: "sometimes": use always, everysec or no
 ringside: --cache: 256 bytes is too small: use 64kb to 16tb; 0 is off (a number without a unit counts bytes: 256mb?)
 ringside: --tls-cert: missing: tls-key needs the certificate of the key

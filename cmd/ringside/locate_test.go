@@ -194,7 +194,7 @@ func TestLocateFaults(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, want string }{
 		{"key", "--node: missing"},
-		{"--strategy ketma --node a --points 40", `--strategy: unknown strategy: "ketma": use buckets, ketama, vnode, bounded, jump, lrh, maglev, multiprobe or rendezvous`},
+		{"--strategy ketma --node a --points 40", `--strategy: unknown strategy: "ketma": use buckets, ketama, vnode, anchor, bounded, jump, lrh, maglev, memento, multiprobe or rendezvous`},
 		{"--node a:0", "--node: bad weight"},
 		{"--node a:-1", "--node: bad weight"},
 		{"--node a:NaN", "--node: bad weight"},
@@ -315,7 +315,7 @@ func TestLocateHelpAndCompletion(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, want := range []string{"Examples:", "--strategy buckets|ketama|vnode|bounded|jump|lrh|maglev|multiprobe|rendezvous", "--ketama-rule libketama|twemproxy", "--print-placement", "without --placement", "(default 160)"} {
+	for _, want := range []string{"Examples:", "--strategy buckets|ketama|vnode|anchor|bounded|jump|lrh|maglev|memento|multiprobe|rendezvous", "--ketama-rule libketama|twemproxy", "--print-placement", "without --placement", "(default 160)"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

@@ -98,20 +98,24 @@ func (p *placed) bytes() int { return p.placement.Bytes() }
 
 // chosen is the arrangement of an algorithm that is asked for each key.
 type chosen struct {
-	algorithm cells.Algorithm
+	algorithm *cells.Strategy
 	roster    roster
 	hash      func([]byte) uint64
 	nodes     []int32
+	seats     *ring.Seats
 }
 
 func (c *chosen) next(nodes []int32) (arrangement, error) {
-	after := &chosen{c.algorithm, c.roster, c.hash, nodes}
-	_, err := after.chooser()
+	after := &chosen{algorithm: c.algorithm, roster: c.roster, hash: c.hash, nodes: nodes}
+	var err error
+	_, after.seats, err = c.algorithm.Choose(c.roster.members(nodes), c.seats)
 	return after, err
 }
 
+// chooser makes another chooser for the same nodes and seats.
 func (c *chosen) chooser() (cells.Chooser, error) {
-	return c.algorithm.Among(c.roster.members(c.nodes))
+	chooser, _, err := c.algorithm.Choose(c.roster.members(c.nodes), c.seats)
+	return chooser, err
 }
 
 func (c *chosen) finder() (keyFinder, error) {

@@ -116,15 +116,15 @@ func TestBenchmarkFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
-// Rendezvous hashing, ketama and multi-probe hashing promise that no key moves between nodes that
+// Rendezvous hashing, ketama, multi-probe hashing, AnchorHash and MementoHash promise that no key moves between nodes that
 // stay, and that all return; the others that are named move some.
 func TestBenchmarkShowsWhatAlgorithmsPromise(t *testing.T) {
 	b := smallBenchmark()
 	b.Distributions = []string{Uniform}
-	b.Strategies = []string{"rendezvous/key", "ketama", "multiprobe/key", "rendezvous", "maglev/key", "jump/key", Mod}
+	b.Strategies = []string{"rendezvous/key", "ketama", "multiprobe/key", "rendezvous", "anchor/key", "memento/key", "anchor", "memento", "maglev/key", "jump/key", Mod}
 	b.Nodes = []int{20, 50}
 	for _, m := range runBenchmark(t, b).Monotonicity {
-		exact := slices.Contains(b.Strategies[:4], m.Algorithm)
+		exact := slices.Contains(b.Strategies[:8], m.Algorithm)
 		if stray := m.FromOthers + m.ToOthers + m.Relocated; exact != (stray == 0) || m.InRemoved != m.FromRemoved || m.Keys != b.Keys {
 			t.Errorf("%+v", m)
 		}

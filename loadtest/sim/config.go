@@ -138,7 +138,7 @@ type entry struct {
 	Contender
 	strategy  ring.Strategy   // nil for yardsticks
 	config    strategy.Config // of strategy
-	algorithm cells.Algorithm // that is asked for each key
+	algorithm *cells.Strategy // whose algorithm is asked for each key
 }
 
 func (c *Config) prepare() (*bill, error) {
@@ -218,7 +218,7 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 	}
 	if name, ok := strings.CutSuffix(spec, PerKey); ok {
 		e.Title, e.Yardstick = name+", asked for each key", true
-		if e.algorithm = strategy.Algorithm(name); e.algorithm == nil || name == strategy.Bounded {
+		if e.algorithm = strategy.OfCells(name); e.algorithm == nil || name == strategy.Bounded {
 			return e, fmt.Errorf("%.40q: %s is for %s", spec, PerKey, strings.Join(perKeyNames(), ", "))
 		}
 		return e, nil
@@ -249,7 +249,7 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 // given to each node, so it cannot.
 func perKeyNames() []string {
 	return slices.DeleteFunc(strategy.Names(), func(name string) bool {
-		return strategy.Algorithm(name) == nil || name == strategy.Bounded
+		return strategy.OfCells(name) == nil || name == strategy.Bounded
 	})
 }
 

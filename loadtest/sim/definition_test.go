@@ -53,7 +53,7 @@ func TestOutcomesAreThoseOfTheirDefinition(t *testing.T) {
 // randomConfig is small, with the keys that it has.
 func randomConfig(random *rand.Rand) (Config, []naiveKey) {
 	c := DefaultConfig()
-	c.Strategies = []string{"buckets:00FF", "buckets:000F", "ketama", "ketama:8", "vnode", "vnode:50", "maglev", Mod, "rendezvous/key", "lrh/key"}
+	c.Strategies = []string{"buckets:00FF", "buckets:000F", "ketama", "ketama:8", "vnode", "vnode:50", "maglev", Mod, "rendezvous/key", "lrh/key", "anchor", "memento/key"}
 	random.Shuffle(len(c.Strategies), func(i, j int) { c.Strategies[i], c.Strategies[j] = c.Strategies[j], c.Strategies[i] })
 	c.Seed = random.Uint64()
 	c.Backups = random.IntN(5)

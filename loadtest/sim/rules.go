@@ -50,8 +50,9 @@ func (m *byMod) bytes() int {
 // the hash of each cell.
 type byAlgorithm struct {
 	script    *script
-	algorithm cells.Algorithm
+	algorithm *cells.Strategy
 	backups   int
+	seats     *ring.Seats
 	chooser   cells.Chooser // one of those in use
 }
 
@@ -69,10 +70,11 @@ func (a *byAlgorithm) turn(scene, workers int) ([]finder, error) {
 	copies := min(a.backups+1, len(members))
 	finders := make([]finder, workers)
 	for w := range finders {
-		chooser, err := a.algorithm.Among(members)
+		chooser, seats, err := a.algorithm.Choose(members, a.seats)
 		if err != nil {
 			return nil, err
 		}
+		a.seats = seats // the same for all workers
 		a.chooser = chooser
 		var chosen []int
 		finders[w] = func(hash uint64, to []int32) []int32 {

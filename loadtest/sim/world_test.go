@@ -54,6 +54,7 @@ func newWorld(c *Config, s *script, keys []naiveKey) *world {
 func (w *world) owners(e entry) [][][]string {
 	var all [][][]string
 	var now *ring.Placement
+	var seats *ring.Seats
 	tokens := make([]ring.Token, len(w.keys))
 	for i := range w.keys {
 		if e.strategy != nil {
@@ -77,7 +78,7 @@ func (w *world) owners(e entry) [][][]string {
 				}
 			}
 		default:
-			of = w.perKey(e.algorithm, scene)
+			of = w.perKey(e.algorithm, &seats, scene)
 		}
 		all = append(all, of)
 	}
@@ -117,15 +118,16 @@ func (w *world) names(places []int32) []string {
 }
 
 // perKey are the owners of each key by an algorithm that is asked for it.
-func (w *world) perKey(a cells.Algorithm, scene *scene) [][]string {
+func (w *world) perKey(a *cells.Strategy, seats **ring.Seats, scene *scene) [][]string {
 	members, err := ring.SortedMembers(scene.members)
 	if err != nil {
 		panic(err)
 	}
-	chooser, err := a.Among(members)
+	chooser, after, err := a.Choose(members, *seats)
 	if err != nil {
 		panic(err)
 	}
+	*seats = after
 	of := make([][]string, len(w.keys))
 	for j, k := range w.keys {
 		hash := wideKeyHash(k.key, w.c.Base.Hash == strategy.Slot)

@@ -99,7 +99,7 @@ func TestValidateNamesFaults(t *testing.T) {
 		{"dir below a file", func(c *Config) { c.Dir = file + "/data" }, []string{"dir", "not a directory"}},
 		{"id with a bar", func(c *Config) { c.ID = "a|1" }, []string{"id", `'|'`, "letters"}},
 		{"long id", func(c *Config) { c.ID = strings.Repeat("n", 129) }, []string{"id", "128"}},
-		{"strategy", func(c *Config) { c.Strategy = "Ketama" }, []string{"strategy", `"Ketama"`, "buckets, ketama, vnode, bounded, jump, lrh, maglev, multiprobe or rendezvous"}},
+		{"strategy", func(c *Config) { c.Strategy = "Ketama" }, []string{"strategy", `"Ketama"`, "buckets, ketama, vnode, anchor, bounded, jump, lrh, maglev, memento, multiprobe or rendezvous"}},
 		{"hash", func(c *Config) { c.Hash = "crc16" }, []string{"hash", "native, fnv1a, md5, murmur3 or slot"}},
 		{"fsync", func(c *Config) { c.Fsync = "every-sec" }, []string{"fsync", "always, everysec or no"}},
 		{"cache without unit", func(c *Config) { c.Cache = 256 }, []string{"cache", "too small", "256mb?", "0 is off"}},

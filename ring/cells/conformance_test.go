@@ -8,27 +8,29 @@ import (
 	"github.com/ringside-kv/ringside/ring/ringtest"
 )
 
-// always is for algorithms in which a change of members may move keys between others.
+// always is for algorithms in which a change of members may move keys, or copies of them, between others.
 func always(_, _ []ring.Member) bool { return true }
 
 func TestConformance(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
-		algorithm  Algorithm
+		strategy   *Strategy
 		reshuffles func(before, after []ring.Member) bool
 		maxToMean  float64
 	}{
-		{"rendezvous", Rendezvous, nil, 1.5},
-		{"multiprobe", MultiProbe(DefaultProbes), nil, 2.5},
-		{"jump", Jump, always, 1.5},
-		{"maglev", Maglev, always, 1.5},
-		{"lrh", LocalRendezvous, always, 2},
-		{"bounded", Bounded(DefaultSlack), always, 1.2},
+		{"rendezvous", New("", Rendezvous, false), nil, 1.5},
+		{"multiprobe", New("", MultiProbe(DefaultProbes), false), nil, 2.5},
+		{"jump", New("", Jump, false), always, 1.5},
+		{"maglev", New("", Maglev, false), always, 1.5},
+		{"lrh", New("", LocalRendezvous, false), always, 2},
+		{"bounded", New("", Bounded(DefaultSlack), false), always, 1.2},
+		{"anchor", NewSeated("", Anchor, false), always, 1.5},
+		{"memento", NewSeated("", Memento, false), always, 1.5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			ringtest.Suite{
-				Strategy:   New(tt.name, tt.algorithm, false),
+				Strategy:   tt.strategy,
 				Slots:      true, // all bounds are those of cells
 				Short:      os.Getenv("RINGSIDE_LONG") == "",
 				Reshuffles: tt.reshuffles,

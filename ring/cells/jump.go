@@ -29,19 +29,26 @@ type jump struct {
 	buckets []int // the node of each
 }
 
-// jumpTries bounds how often a further copy is drawn again because its node has one already.
-const jumpTries = 64
-
-// Choose implements [Chooser]. Each further copy jumps with another hash.
+// Choose implements [Chooser].
 func (j *jump) Choose(hash uint64, n int, chosen []int) []int {
+	to := func(hash uint64) int { return jumpTo(hash, len(j.buckets)) }
+	return chooseBuckets(to, j.buckets, j.nodes, hash, n, chosen)
+}
+
+// bucketTries bounds how often a copy is drawn again because its node has one already.
+const bucketTries = 64
+
+// chooseBuckets chooses for algorithms that give a hash one bucket: each copy goes to the bucket of
+// another hash. owners are the nodes of the buckets.
+func chooseBuckets(bucket func(hash uint64) int, owners []int, nodes int, hash uint64, n int, chosen []int) []int {
 	from := len(chosen)
-	for try := uint64(0); len(chosen)-from < n && try < jumpTries; try++ {
-		node := j.buckets[jumpTo(mix(hash+try), len(j.buckets))]
+	for try := uint64(0); len(chosen)-from < n && try < bucketTries; try++ {
+		node := owners[bucket(mix(hash+try))]
 		if !slices.Contains(chosen[from:], node) {
 			chosen = append(chosen, node)
 		}
 	}
-	return complete(chosen, from, n, j.nodes, hash)
+	return complete(chosen, from, n, nodes, hash)
 }
 
 // jumpTo returns the bucket of a key, from 0 to buckets-1.

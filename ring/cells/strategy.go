@@ -32,13 +32,16 @@ type Node struct {
 // depends on nothing else.
 type Algorithm func(nodes []Node) (Chooser, error)
 
-// Among has the algorithm prepare to choose among members, which must be valid and ordered by id.
-func (a Algorithm) Among(members []ring.Member) (Chooser, error) {
-	nodes := make([]Node, len(members))
-	for i, m := range members {
-		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
-	}
-	return a(nodes)
+// A SeatAlgorithm is an algorithm whose answer also depends on the order in which nodes came and left,
+// and on nothing else.
+type SeatAlgorithm func(nodes []Node, seats Seats) (Chooser, error)
+
+// Seats are the numbered places of nodes.
+type Seats struct {
+	// Nodes are the indexes of the nodes by number; -1 where the node has left.
+	Nodes []int
+	// Free are the numbers whose nodes have left, in that order.
+	Free []int
 }
 
 // A Chooser chooses among the nodes that its algorithm was given. It is used by one goroutine, which
@@ -51,15 +54,51 @@ type Chooser interface {
 	Choose(hash uint64, n int, chosen []int) []int
 }
 
-// Strategy implements [ring.Strategy] by an [Algorithm]. The zero Strategy is not usable; see [New].
+// Strategy implements [ring.Strategy] by an [Algorithm] or a [SeatAlgorithm]. The zero Strategy is not
+// usable; see [New] and [NewSeated].
 type Strategy struct {
 	name      string
-	algorithm Algorithm
+	algorithm Algorithm     // or
+	seated    SeatAlgorithm // this
 	slots     bool
 }
 
 // New makes a strategy of an algorithm. With slots, keys are placed by their Redis Cluster slot.
-func New(name string, a Algorithm, slots bool) *Strategy { return &Strategy{name, a, slots} }
+func New(name string, a Algorithm, slots bool) *Strategy {
+	return &Strategy{name: name, algorithm: a, slots: slots}
+}
+
+// NewSeated makes a strategy of an algorithm with seats, which its placements carry.
+func NewSeated(name string, a SeatAlgorithm, slots bool) *Strategy {
+	return &Strategy{name: name, seated: a, slots: slots}
+}
+
+// Choose prepares to choose among members, which must be valid and ordered by id. present are the
+// seats before these members, and the result those with them; both are nil without a [SeatAlgorithm].
+func (s *Strategy) Choose(members []ring.Member, present *ring.Seats) (Chooser, *ring.Seats, error) {
+	nodes := make([]Node, len(members))
+	for i, m := range members {
+		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
+	}
+	if s.seated == nil {
+		c, err := s.algorithm(nodes)
+		return c, nil, err
+	}
+	after := present.With(members)
+	index := make(map[string]int, len(members))
+	for i, m := range members {
+		index[m.ID] = i
+	}
+	seats := Seats{Nodes: make([]int, len(after.Nodes)), Free: after.Free}
+	for number, node := range after.Nodes {
+		seats.Nodes[number] = -1
+		if node != "" {
+			seats.Nodes[number] = index[node]
+		}
+	}
+	c, err := s.seated(nodes, seats)
+	return c, after, err
+}
 
 // Name implements [ring.Strategy].
 func (s *Strategy) Name() string { return s.name }
@@ -87,7 +126,7 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 			return nil, fmt.Errorf("%w: %.300q: strategy %s has no points", ring.ErrPins, m.ID, s.name)
 		}
 	}
-	chooser, err := s.algorithm.Among(members)
+	chooser, seats, err := s.Choose(members, in.Present.Seats())
 	if err != nil {
 		return nil, fmt.Errorf("strategy %s: %w", s.name, err)
 	}
@@ -100,7 +139,11 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 			return nil, fmt.Errorf("strategy %s, cell %d: %w", s.name, cell, err)
 		}
 	}
-	return ring.Succeed(in.Present, rowsOf(members, owners, copies))
+	p, err := ring.Succeed(in.Present, rowsOf(members, owners, copies))
+	if err != nil {
+		return nil, err
+	}
+	return p.WithSeats(seats), nil
 }
 
 // checkChoice keeps the mistake of an algorithm from becoming a placement.

@@ -27,9 +27,18 @@ const (
 	Jump       = "jump"
 	LRH        = "lrh"
 	Bounded    = "bounded"
+	Anchor     = "anchor"
+	Memento    = "memento"
 )
 
-// algorithms are the strategies that are made of cells. Another algorithm is one line here.
+// seated are the strategies that are made of cells whose placement depends on the order in which nodes
+// came and left.
+var seated = map[string]cells.SeatAlgorithm{
+	Anchor:  cells.Anchor,
+	Memento: cells.Memento,
+}
+
+// algorithms are the other strategies that are made of cells. Another algorithm is one line here.
 var algorithms = map[string]cells.Algorithm{
 	Rendezvous: cells.Rendezvous,
 	Maglev:     cells.Maglev,
@@ -39,8 +48,21 @@ var algorithms = map[string]cells.Algorithm{
 	Bounded:    cells.Bounded(cells.DefaultSlack),
 }
 
-// Algorithm returns the algorithm of a strategy that is made of cells; nil for other strategies.
-func Algorithm(name string) cells.Algorithm { return algorithms[name] }
+// OfCells returns a strategy that is made of cells, with its native hash; nil for other strategies.
+func OfCells(name string) *cells.Strategy { return ofCells(name, false) }
+
+func ofCells(name string, slots bool) *cells.Strategy {
+	if a := algorithms[name]; a != nil {
+		return cells.New(name, a, slots)
+	}
+	if a := seated[name]; a != nil {
+		return cells.NewSeated(name, a, slots)
+	}
+	return nil
+}
+
+// HasSeats reports whether placements of a strategy carry [ring.Seats].
+func HasSeats(name string) bool { return seated[name] != nil }
 
 // Rules of ketama, for [Config.KetamaRule].
 const (
@@ -85,7 +107,11 @@ func DefaultConfig() Config {
 }
 
 // Names are the names of all strategies, the default first.
-func Names() []string { return append(Compared(), slices.Sorted(maps.Keys(algorithms))...) }
+func Names() []string {
+	onCells := append(slices.Collect(maps.Keys(algorithms)), slices.Collect(maps.Keys(seated))...)
+	slices.Sort(onCells)
+	return append(Compared(), onCells...)
+}
 
 // Compared are the names of the strategies that are compared unless others are named, the default
 // first.
@@ -129,8 +155,8 @@ func (c Config) named() (ring.Strategy, error) {
 	case VNode:
 		return made(vnode.New(vnode.Config{VNodes: c.VNodes, Slots: slots}))
 	}
-	if a := algorithms[c.Name]; a != nil {
-		return cells.New(c.Name, a, slots), nil
+	if s := ofCells(c.Name, slots); s != nil {
+		return s, nil
 	}
 	return nil, c.nameError()
 }
