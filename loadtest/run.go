@@ -27,7 +27,7 @@ func Run(ctx context.Context, cfg Config) (*result.Report, error) {
 	cfg.lookBefore(ctx)
 	b := newBoard(&cfg)
 	for round := 1; round <= cfg.Rounds && ctx.Err() == nil; round++ {
-		for i := range cfg.Contestants {
+		for _, i := range order(len(cfg.Contestants), round) {
 			if ctx.Err() != nil {
 				break
 			}
@@ -43,6 +43,16 @@ func Run(ctx context.Context, cfg Config) (*result.Report, error) {
 	r.TookSeconds = time.Since(began).Seconds()
 	r.Notes = notes(&cfg, r)
 	return r, nil
+}
+
+// order is the order of contestants in a round. Each round begins with another one, so that no
+// contestant always runs on the coolest or on the busiest machine.
+func order(contestants, round int) []int {
+	all := make([]int, contestants)
+	for k := range all {
+		all[k] = (round - 1 + k) % contestants
+	}
+	return all
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -359,4 +360,12 @@ func TestInterruptedLoadOnUsedStoreRemovesItsKeys(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	untouched(t, client)
+}
+
+func TestContestantsTakeTurnsInBeginningARound(t *testing.T) {
+	for round, want := range [][]int{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 1, 2}} {
+		if got := order(3, round+1); !slices.Equal(got, want) {
+			t.Errorf("round %d: %v, want %v", round+1, got, want)
+		}
+	}
 }

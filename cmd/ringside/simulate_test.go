@@ -122,10 +122,10 @@ func TestSimulateWritesEveryForm(t *testing.T) {
 		t.Errorf("CSV: %v, %d lines", err, len(lines))
 	}
 	page := read("r.html")
-	command := "ringside simulate --hash slot --keys 2k --mask 0x000f --node a --node b:2 --node &#39;&lt;c&gt;&#39; --order fifo " +
-		"--scenario &#39;add; crash; restore&#39; --strategies buckets,vnode:3,mod --value-size 10-20 --seed 18446744073709551615</pre>"
+	command := "ringside simulate --hash slot --keys 2k --mask 0x000f --node a --node b:2 --node '\\u003cc\\u003e' --order fifo " +
+		`--scenario 'add; crash; restore' --strategies buckets,vnode:3,mod --value-size 10-20 --seed 18446744073709551615"`
 	if !strings.Contains(page, command) || strings.Contains(page, "<c>") || !strings.HasSuffix(page, "</html>\n") {
-		t.Errorf("the page does not say how to get it again:\n%s", page[max(0, strings.Index(page, "<pre")):][:400])
+		t.Errorf("the page does not say how to get it again:\n%.400s", page[max(0, strings.Index(page, `"command"`)):])
 	}
 	if text := read("r.md"); !strings.HasPrefix(text, "| moved, of all copies | least possible | buckets |") {
 		t.Error(text)

@@ -8,7 +8,8 @@
 // io.Writer.
 //
 // Both reports share the format of numbers (number.go), tables (grid.go, terminal in table.go),
-// charts (chart*.go) and the style of pages (page.go). Read figures.go first, the list of figures
+// pictures (picture.go) and pages: Go makes a page's data (page.go), and one script shows it
+// (page.js, page_circle.js), with the charts of uPlot. Read figures.go first, the list of figures
 // that tables, pages and assertions follow, and summary.go, which summarizes rounds. Files of
 // simulations begin with sim_: read sim_columns.go first. FORMAT.md describes the JSON form of a
 // load test.

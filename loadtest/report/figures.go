@@ -98,9 +98,9 @@ var runFigures = []figure{
 		help: "replies with a value that was never written; must be 0"},
 	{key: "unread", name: "unread at the end", unit: count, goal: low, never: true, rare: true, run: checked(func(c *result.Checked) int64 { return c.FinalUnread }),
 		help: "keys that could not be read in the check at the end, which reads all keys once more"},
-	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedKeys) }),
+	{key: "moved", settled: true, name: "keys moved", unit: count, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedKeys) }),
 		help: "copies of keys sent to another node, in all events; a key whose primary and one backup move counts twice; runs that were not balanced in time are not compared"},
-	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedBytes) }),
+	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedBytes) }),
 		help: "their bytes"},
 	{key: "moved/least", settled: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, run: movedByLeast,
 		help: "keys moved ÷ the least that any strategy must move to keep the load even; below 1 the load was not even, so the best is nearest to 1"},
@@ -118,9 +118,9 @@ var runFigures = []figure{
 
 // eventFigures are those of an event, in the order of tables.
 var eventFigures = []figure{
-	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedKeys), true },
+	{key: "moved", settled: true, name: "keys moved", unit: count, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedKeys), true },
 		help: "copies of keys sent to another node from the event until the next"},
-	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedBytes), true },
+	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedBytes), true },
 		help: "their bytes"},
 	{key: "moved/least", settled: true, told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *result.Event) (float64, bool) {
 		if e.Factor == nil {

@@ -4,17 +4,17 @@ import "strings"
 
 // A Grid is a table: the first column is what a row is about.
 type Grid struct {
-	Head []string
-	Rows [][]Cell
+	Head []string `json:"head"`
+	Rows [][]Cell `json:"rows"`
 }
 
 // A Cell is a figure in a table.
 type Cell struct {
-	Text string
-	Soft string // what is said beside it, with less weight
-	Best bool   // of its row
-	// Yardstick tells that it is not one of those that are compared.
-	Yardstick bool
+	Text string `json:"t"`
+	Soft string `json:"s,omitempty"` // what is said beside it, with less weight
+	Best bool   `json:"b,omitempty"` // of its row
+	// Yardstick reports whether it is not one of those that are compared.
+	Yardstick bool `json:"y,omitempty"`
 }
 
 // Markdown writes the table as GitHub reads it; the best is bold.

@@ -17,16 +17,3 @@ func TestMarkdownAgreesWithTheTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
-
-func TestTemplatesShowTables(t *testing.T) {
-	g := Grid{Head: []string{"", "a"}, Rows: [][]Cell{{{Text: "<p99>"}, {Text: "1", Soft: "<", Best: true}}}}
-	var b strings.Builder
-	if err := newPageTemplate(`{{template "table" .}}`).Execute(&b, g); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`<th scope="row">&lt;p99&gt;</th><td class="best">1 <small>&lt;</small></td>`, `<th scope="col">a</th>`} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s in %s", want, b.String())
-		}
-	}
-}

@@ -2,14 +2,10 @@ package report
 
 import (
 	"bytes"
-	"html"
-	"image/color"
+	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -23,151 +19,6 @@ func pageOf(t *testing.T, r *result.Report) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-func TestPageIsSelfContained(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all in one goroutine: nothing to see for the race detector")
-	}
-	for name, r := range odd() {
-		t.Run(name, func(t *testing.T) {
-			page := pageOf(t, r)
-			checkAlone(t, page)
-			if strings.Contains(page, "<i>") {
-				t.Error("a name is not escaped")
-			}
-			if len(page) > 3<<20 {
-				t.Errorf("%d bytes", len(page))
-			}
-		})
-	}
-}
-
-func TestPageHasEverything(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all in one goroutine: nothing to see for the race detector")
-	}
-	r := usual()
-	r.Interrupted = true
-	r.Contestants[1].Runs[0].Checked.Lost = 7
-	r.Contestants[1].Runs[0].Checked.Examples = []string{"key 17 was not there"}
-	page := pageOf(t, r)
-	for _, want := range []string{
-		"Load test: buckets, ketama and vnode:128", "Interrupted", "ketama, round 1: of ", "7 were lost", "ketama, round 1: key 17 was not there",
-		"--rereplicate-after", r.Script, "Some Processor, 2 cores", "v0.6.0", "go1.26", "2026-03-04 05:06:07 UTC", "ringside loadtest --strategies buckets,ketama,vnode:128 --seed 1",
-		"Join of node-4, after 8.00 s", "Leave of node-3, after 16.2 s", "Kill of node-2, after 24.4 s", "First backups", `<th scope="row">SET</th>`, `<th scope="row">--mix</th><td>80 get; 20 set</td><td>default</td>`,
-		"99.999", "node-4", `<td class="best">18.0k <small>(17.9..18.2)</small></td>`, ">vnode:128, round ",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q", want)
-		}
-	}
-	// A chart for each contestant and measure, three of all, and three of distributions and owners.
-	if n, want := strings.Count(page, `role="img"`), 3*len(allMeasures())+3+1+2*3; n != want {
-		t.Errorf("%d charts, want %d", n, want)
-	}
-	for _, figures := range [][]figure{runFigures, eventFigures} {
-		for i := range figures {
-			if f := &figures[i]; !f.hidden && !strings.Contains(page, "<dt>"+html.EscapeString(f.fullName())+" ["+f.key+"]</dt><dd>") {
-				t.Errorf("%s is not explained", f.key)
-			}
-		}
-	}
-	var title bytes.Buffer
-	if err := HTML(&title, r, PageOptions{Title: "A < B"}); err != nil || !strings.Contains(title.String(), "<h1>A &lt; B</h1>") {
-		t.Errorf("no title of its own: %v", err)
-	}
-}
-
-func TestPageNamesUnknownFigures(t *testing.T) {
-	page := pageOf(t, odd()["mixed"])
-	// The server has no nodes: six charts of nodes and what moves, and two of owners.
-	if n, want := strings.Count(page, `class="nothing"`), len(clusterMeasures)+len(nodeMeasures)+2; n != want {
-		t.Errorf("%d are not known, want %d", n, want)
-	}
-	page = pageOf(t, odd()["servers"])
-	for _, absent := range []string{`class="nothing"`, "Owners", "Handoffs</h3>", `id="events"`} {
-		if strings.Contains(page, absent) {
-			t.Errorf("there is %s", absent)
-		}
-	}
-}
-
-// A day of windows makes a page that a phone can load.
-func TestPageOfADayStaysSmall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a day is long")
-	}
-	const windows, every = 86_400, 1000
-	r := usual()
-	r.Contestants = r.Contestants[:2]
-	for i := range r.Contestants {
-		c := &r.Contestants[i]
-		c.Runs = c.Runs[:1]
-		run := &c.Runs[0]
-		sample := run.Samples[0]
-		run.All.UntilMS = windows * every
-		run.Windows, run.Samples = make([]result.Window, windows), make([]result.Sample, windows)
-		for k := range run.Windows {
-			at := float64(k) * every
-			run.Windows[k] = result.Window{AtMS: at, Operations: int64(1000 + k%97), P50: 200, P99: 900 + float64(k%389), P999: 2000}
-			run.Samples[k] = sample
-			run.Samples[k].AtMS = at
-		}
-		run.Windows[windows/3].P99 = 1e7
-	}
-	page := pageOf(t, r)
-	if len(page) > 3<<20 || !strings.Contains(page, ">hours<") || !strings.Contains(page, ">10 s<") {
-		t.Errorf("%d bytes; hours: %v; the peak is on the scale: %v", len(page), strings.Contains(page, ">hours<"), strings.Contains(page, ">10 s<"))
-	}
-	var b bytes.Buffer
-	if err := Picture(&b, r); err != nil || b.Len() > 1<<20 {
-		t.Errorf("a picture of %d bytes, %v", b.Len(), err)
-	}
-}
-
-func TestAxesAreTheSameForAll(t *testing.T) {
-	r := usual()
-	r.Contestants[0].Runs[0].Windows = r.Contestants[0].Runs[0].Windows[:50]
-	r.Contestants[0].Runs = r.Contestants[0].Runs[:1]
-	labels := regexp.MustCompile(`<text[^>]*>([^<]*)</text>`)
-	for i := range clientMeasures {
-		m := &clientMeasures[i]
-		var axes []string
-		for _, c := range sideCharts(r, m, clockOf(r), 100) {
-			var texts []string
-			for _, match := range labels.FindAllStringSubmatch(c.Inline(), -1) {
-				texts = append(texts, match[1])
-			}
-			axes = append(axes, strings.Join(texts, " "))
-		}
-		if len(axes) != 3 || axes[0] != axes[1] || axes[1] != axes[2] {
-			t.Errorf("%s: %q", m.title, axes)
-		}
-	}
-}
-
-func TestClocksHaveAUnitThatSuitsThem(t *testing.T) {
-	for until, want := range map[float64]string{0: "seconds", 44_000: "seconds", 599_000: "seconds", 601_000: "minutes", 24 * 3600e3: "hours"} {
-		r := &result.Report{Contestants: []result.Contestant{{Runs: []result.Run{{All: result.Phase{UntilMS: until}}}}}}
-		if got := clockOf(r); got.unit != want || !(got.until > 0) {
-			t.Errorf("%v ms: %+v, want %s", until, got, want)
-		}
-	}
-}
-
-func TestClocksRunUntilTheLastContestantEnds(t *testing.T) {
-	at := func(until float64) result.Contestant {
-		return result.Contestant{Runs: []result.Run{{All: result.Phase{UntilMS: until}}}}
-	}
-	if got := clockOf(&result.Report{Contestants: []result.Contestant{at(5000), at(9000), at(7000)}}); got.until != 9000 {
-		t.Errorf("%+v", got)
-	}
-	r := &result.Report{WindowMS: 100, Contestants: []result.Contestant{at(5000)}}
-	r.Contestants[0].Runs[0].Windows = []result.Window{{AtMS: 5000}}
-	if got := clockOf(r); got.until != 5100 {
-		t.Errorf("with a window after the end: %+v", got)
-	}
 }
 
 func TestThroughputCountsSuccessesOnly(t *testing.T) {
@@ -213,90 +64,6 @@ func TestFewOperationsHaveFewPercentiles(t *testing.T) {
 	}
 }
 
-func TestOwnersHaveTheirColours(t *testing.T) {
-	o := owners{clock: clock{until: 1000}, index: map[string]int{"a": 0, "b": 1}, layouts: []result.Layout{
-		{AtMS: 100, Nodes: []string{"b", "a"}, Primary: []int{0, 1, -1, 7}, Backup: []int{1, 0, 0, 0}},
-		{AtMS: 500, Nodes: []string{"a"}, Primary: []int{0, 0}, Backup: []int{-1, -1}},
-		{AtMS: 900, Nodes: nil, Primary: nil},
-	}}
-	none, a, b := color.NRGBA{}, Nth(0).Color, Nth(1).Color
-	img := o.image(10, 4)
-	for _, tt := range []struct {
-		x, y int
-		want color.NRGBA
-	}{{0, 0, none}, {1, 0, b}, {1, 1, a}, {1, 2, none}, {1, 3, none}, {4, 0, b}, {5, 0, a}, {5, 3, a}, {8, 2, a}, {9, 0, none}} {
-		if got := img.At(tt.x, tt.y); got != tt.want {
-			t.Errorf("at %d, %d: %v, want %v", tt.x, tt.y, got, tt.want)
-		}
-	}
-	o.backups = true
-	if got := o.image(10, 4).At(1, 0); got != a {
-		t.Errorf("the first backup is %v, want %v", got, a)
-	}
-}
-
-func TestPercentilesLieByTheirNines(t *testing.T) {
-	for p, want := range map[float64]float64{0: 0, 90: 1, 99: 2, 99.9: 3, 99.99: 4} {
-		if got := nines(p); math.Abs(got-want) > 1e-9 {
-			t.Errorf("%v lies at %v, want %v", p, got, want)
-		}
-	}
-}
-
-func TestWindowsWithoutOperationsAreGapsOfLatency(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all in one goroutine: nothing to see for the race detector")
-	}
-	m := &clientMeasures[1]
-	points := plotter.XYs{{X: 0, Y: 5}, {X: 100, Y: 0}, {X: 200, Y: 7}}
-	s, any := scaleOf(m, [][]line{{{points: points}}})
-	if !any || s.low != 5 || s.high != 7 {
-		t.Errorf("the scale goes from %v to %v", s.low, s.high)
-	}
-	r := usual()
-	for i := range r.Contestants {
-		for j := range r.Contestants[i].Runs {
-			windows := r.Contestants[i].Runs[j].Windows
-			windows[30], windows[31] = result.Window{AtMS: 3000}, result.Window{AtMS: 3100}
-		}
-	}
-	checkAlone(t, pageOf(t, r))
-	chart := sideCharts(r, m, clockOf(r), 1000)[0].Inline()
-	// Three lines, each in two pieces.
-	if n := strings.Count(chart, "stroke-width:1.25"); n != 6 {
-		t.Errorf("%d pieces of lines", n)
-	}
-}
-
-func TestPictureIsOneSVG(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all in one goroutine: nothing to see for the race detector")
-	}
-	for name, r := range odd() {
-		var b, again bytes.Buffer
-		if err := Picture(&b, r); err != nil {
-			t.Fatal(err)
-		}
-		if err := Picture(&again, r); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
-			t.Errorf("%s: drawn again, it differs (%v)", name, err)
-		}
-		text := strings.Replace(b.String(), "http://www.w3.org/2000/svg", "", 1)
-		if !strings.HasPrefix(text, `<svg xmlns=""`) || strings.Contains(text, "http") || strings.Contains(text, "NaN") || strings.Contains(text, "<script") {
-			t.Errorf("%s: %.300s", name, text)
-		}
-		eachElement(t, b.String(), func(string, map[string]string) {})
-	}
-	var b bytes.Buffer
-	if err := Picture(&b, usual()); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{">Throughput, operations each second<", ">p99 of each window<", ">" + movedTitle + "<", ">join<", ">leave<", ">kill<", ">vnode:128<"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s", want)
-		}
-	}
-}
-
 func TestMarkdownLooksAsItDid(t *testing.T) {
 	var b bytes.Buffer
 	if err := Markdown(&b, usual()); err != nil {
@@ -327,4 +94,255 @@ func TestMarkdownTablesAreComplete(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestPageIsSelfContained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
+	for name, r := range odd() {
+		t.Run(name, func(t *testing.T) {
+			text := pageOf(t, r)
+			p := checkAlone(t, text)
+			if len(text) > 3<<20 {
+				t.Errorf("%d bytes", len(text))
+			}
+			if len(p.Cards) != 3 && len(r.Contestants) > 0 || !strings.HasSuffix(p.Verdict, ".") {
+				t.Errorf("%d cards; %s", len(p.Cards), p.Verdict)
+			}
+		})
+	}
+}
+
+func TestPageHasEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
+	r := usual()
+	r.Interrupted = true
+	r.Contestants[1].Runs[0].Checked.Lost = 7
+	r.Contestants[1].Runs[0].Checked.Examples = []string{"key 17 was not there"}
+	p := checkAlone(t, pageOf(t, r))
+	notes := strings.Join(p.Notes, " ")
+	for text, wants := range map[string][]string{
+		p.Title:                {"Load test: buckets, ketama and vnode:128"},
+		p.Verdict:              {"Answers were wrong: ketama 7; closest to the least possible movement: "},
+		notes:                  {"Interrupted", "ketama, round 1: of ", "7 were lost", "ketama, round 1: key 17 was not there", "--rereplicate-after"},
+		texts(p, "summary"):    {"18.0k (17.9..18.2)|"},
+		texts(p, "events"):     {"Join of node-4, after 8.00 s", "Leave of node-3, after 16.2 s", "Kill of node-2, after 24.4 s"},
+		texts(p, "latency"):    {"99.999"},
+		texts(p, "details"):    {"vnode:128, round ", "SET |"},
+		texts(p, "settings"):   {"--mix |80 get; 20 set |default", r.Script, "Some Processor, 2 cores", "v0.6.0", "go1.26", "2026-03-04 05:06:07 UTC"},
+		fmt.Sprint(p.Sections): {"ringside loadtest --strategies buckets,ketama,vnode:128 --seed 1"},
+		fmt.Sprint(p.Nodes):    {"node-4"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in %.200s", want, text)
+			}
+		}
+	}
+	charts, panels, frames := 0, 0, 0
+	for _, s := range p.Sections {
+		for _, part := range s.Parts {
+			if part.Chart != nil {
+				charts++
+				panels += len(part.Chart.Panels)
+			}
+			if part.Circles != nil {
+				frames = len(part.Circles.Frames)
+				for _, c := range part.Circles.Each {
+					if len(c.States) != frames {
+						t.Errorf("%s has %d states of %d", c.Name, len(c.States), frames)
+					}
+				}
+			}
+		}
+	}
+	// Two charts of all, distributions, and a panel for each contestant and measure.
+	measures := len(clientMeasures) + len(clusterMeasures) + len(nodeMeasures)
+	if charts != 3+measures || panels != 3+3*measures || frames != 1+3*framesPerEvent {
+		t.Errorf("%d charts, %d panels, %d frames", charts, panels, frames)
+	}
+	for _, figures := range [][]figure{runFigures, eventFigures} {
+		for i := range figures {
+			if f := &figures[i]; !f.hidden && !strings.Contains(texts(p, "glossary"), f.fullName()+" ["+f.key+"]") {
+				t.Errorf("%s is not explained", f.key)
+			}
+		}
+	}
+	var own bytes.Buffer
+	if err := HTML(&own, r, PageOptions{Title: "A < B"}); err != nil || !strings.Contains(own.String(), "<h1>A &lt; B</h1>") {
+		t.Errorf("no title of its own: %v", err)
+	}
+}
+
+func TestPageNamesUnknownFigures(t *testing.T) {
+	unknown := 0
+	for _, s := range newPage(odd()["mixed"], PageOptions{}).Sections {
+		for _, part := range s.Parts {
+			if part.Chart == nil {
+				continue
+			}
+			for _, p := range part.Chart.Panels {
+				if len(p.Lines) == 0 {
+					unknown++
+				}
+			}
+		}
+	}
+	if want := len(clusterMeasures) + len(nodeMeasures); unknown != want { // the server has no nodes
+		t.Errorf("%d are not known, want %d", unknown, want)
+	}
+	for _, s := range newPage(odd()["servers"], PageOptions{}).Sections {
+		if s.ID == "owners" || s.ID == "events" || s.ID == "nodes" {
+			t.Errorf("there is a section %s", s.ID)
+		}
+	}
+}
+
+// A day of windows makes a page that a phone can load.
+func TestPageOfADayStaysSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a day is long")
+	}
+	const windows, every = 86_400, 1000
+	r := usual()
+	r.Contestants = r.Contestants[:2]
+	for i := range r.Contestants {
+		c := &r.Contestants[i]
+		c.Runs = c.Runs[:1]
+		run := &c.Runs[0]
+		sample := run.Samples[0]
+		run.All.UntilMS = windows * every
+		run.Windows, run.Samples = make([]result.Window, windows), make([]result.Sample, windows)
+		for k := range run.Windows {
+			at := float64(k) * every
+			run.Windows[k] = result.Window{AtMS: at, Operations: int64(1000 + k%97), P50: 200, P99: 900 + float64(k%389), P999: 2000}
+			run.Samples[k] = sample
+			run.Samples[k].AtMS = at
+		}
+		run.Windows[windows/3].P99 = 1e7
+	}
+	text := pageOf(t, r)
+	high := 0.0
+	for _, y := range checkAlone(t, text).Sections[0].Parts[2].Chart.Panels[0].Lines[0].Y {
+		high = max(high, y)
+	}
+	if len(text) > 3<<20 || high != 1e7 {
+		t.Errorf("%d bytes; the peak is %v", len(text), high)
+	}
+}
+
+func TestTimeChartsEndWithTheLastContestant(t *testing.T) {
+	at := func(until float64) result.Contestant {
+		return result.Contestant{Runs: []result.Run{{All: result.Phase{UntilMS: until}}}}
+	}
+	r := &result.Report{WindowMS: 100, Contestants: []result.Contestant{at(5000), at(9000), at(7000)}}
+	if got := newTimeCharts(r).until; got != 9000 {
+		t.Error(got)
+	}
+	r.Contestants[1].Runs[0].Windows = []result.Window{{AtMS: 9000}}
+	if got := newTimeCharts(r).until; got != 9100 {
+		t.Errorf("with a window after the end: %v", got)
+	}
+}
+
+// An operation that took 350 ms and ended in the sixth window was the oldest one at the end of each
+// window before.
+func TestStallIsTheWaitOfTheOldestOperation(t *testing.T) {
+	run := &result.Run{Windows: []result.Window{
+		{AtMS: 0, Operations: 9, P50: 10, P99: 20, P999: 30, Max: 40}, {AtMS: 100, Operations: 9, P50: 10, P99: 20, P999: 30, Max: 40},
+		{AtMS: 200}, {AtMS: 300}, {AtMS: 400}, {AtMS: 500, Operations: 9, P50: 10, P99: 20, P999: 30, Max: 350_000}, {AtMS: 600},
+	}}
+	nan := math.NaN()
+	lines := latencyLines(&result.Report{WindowMS: 100}, run)
+	for k, want := range [][]float64{
+		{10, 10, 50_000, 150_000, 250_000, 10, nan}, {20, 20, 50_000, 150_000, 250_000, 20, nan}, nil,
+		{nan, nan, 50_000, 150_000, 250_000, nan, nan},
+	} {
+		for i := range want {
+			if got := lines[k].points[i].Y; got != want[i] && !(math.IsNaN(got) && math.IsNaN(want[i])) {
+				t.Errorf("%s of window %d is %v, want %v", lines[k].name, i, got, want[i])
+			}
+		}
+	}
+}
+
+func TestSingleRoundHasNoBest(t *testing.T) {
+	r := usual()
+	for i := range r.Contestants {
+		r.Contestants[i].Runs = r.Contestants[i].Runs[:1]
+	}
+	r.Rounds = 1
+	for _, line := range rows(r, nil) {
+		for i, best := range line.best {
+			if best {
+				t.Errorf("%s: %s is the best", line.figure.key, r.Contestants[i].Name)
+			}
+		}
+	}
+	if got := verdict(r); !strings.Contains(got, "with one round, differences may be chance") {
+		t.Error(got)
+	}
+}
+
+// A contestant that moves less than the least has not balanced the load.
+func TestLeastMovedIsNotTheBest(t *testing.T) {
+	for _, figures := range [][]figure{runFigures, eventFigures} {
+		for i := range figures {
+			if f := &figures[i]; strings.HasPrefix(f.key, "moved") && f.key != "moved/least" && f.goal != none {
+				t.Errorf("%s has a goal", f.key)
+			}
+		}
+	}
+}
+
+func TestOwnersAreCells(t *testing.T) {
+	r := &result.Report{Contestants: []result.Contestant{{Name: "x", Runs: []result.Run{{
+		Events: []result.Event{{Name: "join", AtMS: 200}},
+		Layouts: []result.Layout{
+			{AtMS: 100, Nodes: []string{"b", "a"}, Primary: []int{0, 1, -1, 7}, Backup: []int{1, 0, 0, 0}},
+			{AtMS: 500, Nodes: []string{"a"}, Primary: []int{0, 0}, Backup: []int{-1, -1}},
+		},
+	}}}}}
+	c := ownersSection(r).Parts[0].Circles
+	if len(c.Frames) != 1+framesPerEvent || c.Frames[1].Before != 0 {
+		t.Fatalf("%+v", c.Frames)
+	}
+	first, last := c.Each[0].States[0], c.Each[0].States[framesPerEvent]
+	if first.Primary != "\u0100\u0101.." || first.Backup != "\u0101\u0100\u0100\u0100" || last.Primary != "\u0101\u0101" || last.Backup != ".." || last.Note != "at 0.50 s" {
+		t.Errorf("%q %q %q %q %s", first.Primary, first.Backup, last.Primary, last.Backup, last.Note)
+	}
+}
+
+func TestPictureIsOneSVG(t *testing.T) {
+	for name, r := range odd() {
+		var b, again bytes.Buffer
+		if err := Picture(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := Picture(&again, r); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+			t.Errorf("%s: drawn again, it differs (%v)", name, err)
+		}
+		checkPicture(t, name, b.String())
+	}
+	var b bytes.Buffer
+	if err := Picture(&b, usual()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">Keys moved ÷ the least possible<", ">join<", ">leave<", ">kill<", ">vnode:128<"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func checkPicture(t *testing.T, name, picture string) {
+	t.Helper()
+	text := strings.Replace(picture, "http://www.w3.org/2000/svg", "", 1)
+	if !strings.HasPrefix(text, `<svg xmlns=""`) || strings.Contains(text, "http") || number.MatchString(text) || strings.Contains(text, "<script") || len(text) > 1<<20 {
+		t.Errorf("%s: %.300s", name, text)
+	}
+	eachElement(t, picture, func(string, map[string]string) {})
 }

@@ -3,8 +3,6 @@ package report
 import (
 	"math"
 
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
@@ -21,8 +19,7 @@ type measure struct {
 // A line of a chart. Its points are milliseconds and values; no value is NaN.
 type line struct {
 	name   string
-	look   Look
-	points plotter.XYs
+	points []point
 }
 
 // clientMeasures are what clients saw, clusterMeasures what nodes told.
@@ -31,10 +28,8 @@ var clientMeasures = []measure{
 		lines: func(r *result.Report, run *result.Run) []line {
 			return windowLines(run, []string{"operations"}, func(w *result.Window) []float64 { return []float64{perSecondIn(w, r.WindowMS)} })
 		}},
-	{title: "Latency", unit: micros, log: true, help: "Half of the operations of a window took no longer than p50, 99 of 100 no longer than p99, 999 of 1,000 no longer than p99.9. The scale is logarithmic.",
-		lines: func(_ *result.Report, run *result.Run) []line {
-			return windowLines(run, []string{"p50", "p99", "p99.9"}, func(w *result.Window) []float64 { return []float64{w.P50, w.P99, w.P999} })
-		}},
+	{title: "Latency", unit: micros, log: true, help: "Half of the operations of a window took no longer than p50, 99 of 100 no longer than p99, 999 of 1,000 no longer than p99.9. The oldest wait is how long the slowest operation had been waiting at the end of a window; it stands for the others in windows in which no operation ended. The scale is logarithmic.",
+		lines: latencyLines},
 	{title: "Failed operations", unit: perSecond, help: "Operations per second that ended with an error, or whose outcome is not known.",
 		lines: func(r *result.Report, run *result.Run) []line {
 			by := max(r.WindowMS, 1) / 1000
@@ -70,7 +65,6 @@ var nodeMeasures = []measure{
 		lines: func(_ *result.Report, run *result.Run) []line {
 			all := sampleLines(run, "clients", func(s *result.Sample, _ float64) float64 { return orNaN(s.GeneratorCores) })
 			shared := sampleLines(run, "shared", func(s *result.Sample, _ float64) float64 { return orNaN(s.SharedCores) })
-			shared[0].look = Nth(1)
 			return append(all, shared...)
 		}},
 	{title: "Memory of each node", unit: sized, nodes: true, help: "Memory that a node has of the operating system.",
@@ -97,19 +91,19 @@ func perSecondIn(w *result.Window, windowMS float64) float64 {
 func windowLines(run *result.Run, names []string, of func(*result.Window) []float64) []line {
 	lines := make([]line, len(names))
 	for k, name := range names {
-		lines[k] = line{name: name, look: Nth(k), points: make(plotter.XYs, len(run.Windows))}
+		lines[k] = line{name: name, points: make([]point, len(run.Windows))}
 	}
 	for i := range run.Windows {
 		w := &run.Windows[i]
 		for k, y := range of(w) {
-			lines[k].points[i] = plotter.XY{X: w.AtMS, Y: known(y)}
+			lines[k].points[i] = point{X: w.AtMS, Y: known(y)}
 		}
 	}
 	return lines
 }
 
 func sampleLines(run *result.Run, name string, of func(s *result.Sample, seconds float64) float64) []line {
-	l := line{name: name, look: Nth(0)}
+	l := line{name: name}
 	for i := range run.Samples {
 		s := &run.Samples[i]
 		seconds := 0.1
@@ -122,7 +116,7 @@ func sampleLines(run *result.Run, name string, of func(s *result.Sample, seconds
 		if seconds > 0 {
 			y = known(of(s, seconds))
 		}
-		l.points = append(l.points, plotter.XY{X: s.AtMS, Y: y})
+		l.points = append(l.points, point{X: s.AtMS, Y: y})
 	}
 	return []line{l}
 }
@@ -132,12 +126,12 @@ func nodeLines(of func(*result.NodeSample) float64) func(*result.Report, *result
 		index := nodeIndex(r)
 		lines := make([]line, len(index))
 		for name, k := range index {
-			lines[k] = line{name: name, look: Nth(k)}
+			lines[k] = line{name: name}
 		}
 		for i := range run.Samples {
 			s := &run.Samples[i]
 			for k := range lines {
-				lines[k].points = append(lines[k].points, plotter.XY{X: s.AtMS, Y: math.NaN()})
+				lines[k].points = append(lines[k].points, point{X: s.AtMS, Y: math.NaN()})
 			}
 			for k := range s.Nodes {
 				lines[index[s.Nodes[k].Node]].points[i].Y = known(of(&s.Nodes[k]))
@@ -201,11 +195,40 @@ func sameNodes(a, b []result.NodeSample) bool {
 	return true
 }
 
-// tick writes a number at an axis.
-func (u unit) tick(x float64) string {
-	by, suffix := u.scale(x)
-	if u == sized && x == 0 {
-		return "0"
+// latencyLines fill windows in which no operation ended with the wait of the oldest operation, so
+// that a stall is no gap.
+func latencyLines(r *result.Report, run *result.Run) []line {
+	lines := windowLines(run, []string{"p50", "p99", "p99.9", "oldest wait"}, func(w *result.Window) []float64 {
+		return []float64{w.P50, w.P99, w.P999, 0}
+	})
+	for i, wait := range oldestWaits(run, r.WindowMS) {
+		lines[3].points[i].Y = wait
+		if run.Windows[i].Operations > 0 {
+			continue
+		}
+		for k := range 3 {
+			lines[k].points[i].Y = wait
+		}
 	}
-	return Plain(x/by) + suffix
+	return lines
+}
+
+// oldestWaits returns for each window how long, in microseconds, the oldest operation had been
+// waiting at the window's end; NaN if none was. The slowest operation of each later window tells
+// when that began.
+func oldestWaits(run *result.Run, windowMS float64) []float64 {
+	waits := make([]float64, len(run.Windows))
+	began := math.Inf(1)
+	for i := len(run.Windows) - 1; i >= 0; i-- {
+		w := &run.Windows[i]
+		end := (w.AtMS + windowMS) * 1000
+		waits[i] = math.NaN()
+		if began < end {
+			waits[i] = end - began
+		}
+		if w.Operations > 0 && !isNone(w.Max) {
+			began = min(began, end-w.Max)
+		}
+	}
+	return waits
 }

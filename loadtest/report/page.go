@@ -1,20 +1,155 @@
 package report
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"html/template"
+	"io"
+	"strings"
 )
 
-// baseStyle is the style of all pages.
-//
-//go:embed base.css
-var baseStyle string
+// PageOptions are what a page says beyond the report.
+type PageOptions struct {
+	// Title is the heading of a load test's page; empty: one is made of the contestants' names.
+	Title string
+	// Command makes the same report of a simulation again, as one types it in a shell; empty if it
+	// is not known.
+	Command string
+	// Version is that of the binary that simulated.
+	Version string
+}
 
-//go:embed table.html
-var tableTemplate string
+// The parts of a page. The charts are drawn by uPlot, whose licence lies beside it.
+var (
+	//go:embed page.html
+	pageText string
+	//go:embed page.css
+	pageStyle string
+	//go:embed page.js
+	pageScript string
+	//go:embed page_circle.js
+	circleScript string
+	//go:embed uplot/uPlot.iife.min.js
+	chartScript string
+	//go:embed uplot/uPlot.min.css
+	chartStyle string
+)
 
-// newPageTemplate parses the template of a page, which can show a [Grid] by {{template "table" .}}. It
-// panics if the text is not a template.
-func newPageTemplate(text string) *template.Template {
-	return template.Must(template.Must(template.New("page").Parse(tableTemplate)).Parse(text))
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// A page is all that the script of a page shows, for reports of both kinds. The script reads it
+// from JSON.
+type page struct {
+	Title    string     `json:"title"`
+	Verdict  string     `json:"verdict"` // one sentence
+	Cards    []card     `json:"cards"`
+	Lines    []string   `json:"lines"` // what was asked for
+	Notes    []string   `json:"notes"`
+	Names    []pageName `json:"names"` // contestants
+	Nodes    []string   `json:"nodes"`
+	Sections []section  `json:"sections"`
+}
+
+// A pageName is a contestant with the number of its colour.
+type pageName struct {
+	Name      string `json:"name"`
+	Title     string `json:"title,omitempty"`
+	Yardstick bool   `json:"yardstick,omitempty"`
+	Color     int    `json:"color"`
+}
+
+// A card is one of the figures at the top, of each contestant.
+type card struct {
+	Title  string `json:"title"`
+	Help   string `json:"help"`
+	Values []Cell `json:"values"`
+}
+
+// A section is a part of the page that its navigation names.
+type section struct {
+	ID    string     `json:"id"`
+	Title string     `json:"title"`
+	Text  string     `json:"text,omitempty"`
+	Parts []pagePart `json:"parts"`
+}
+
+// A pagePart of a section is a table, a chart, bars, circles, grids, terms or a command.
+type pagePart struct {
+	Title   string       `json:"title,omitempty"`
+	Help    string       `json:"help,omitempty"`
+	Fold    string       `json:"fold,omitempty"` // open or closed: the reader can fold it
+	Table   *Grid        `json:"table,omitempty"`
+	Chart   *chart       `json:"chart,omitempty"`
+	Bars    *bars        `json:"bars,omitempty"`
+	Circles *circles     `json:"circles,omitempty"`
+	Terms   [][2]string  `json:"terms,omitempty"`
+	Command string       `json:"command,omitempty"`
+	Legend  bool         `json:"legend,omitempty"` // of the contestants, with their titles
+	Grids   *bucketGrids `json:"grids,omitempty"`
+}
+
+func tablePart(title string, g Grid) pagePart { return pagePart{Title: title, Table: &g} }
+
+// write writes the page with everything that it needs. Its policy forbids all requests, and all
+// scripts but its own; connect is a source that it may fetch from nevertheless.
+func (p *page) write(w io.Writer, connect string) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	script := chartScript + "\n" + pageScript + "\n" + circleScript
+	sum := sha256.Sum256([]byte(script))
+	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	if connect != "" {
+		policy += "; connect-src " + connect
+	}
+	err = pageTemplate.Execute(w, struct {
+		Title, Verdict, Policy string
+		Style                  template.CSS
+		Data, Script           template.JS
+	}{p.Title, p.Verdict, policy, template.CSS(chartStyle + pageStyle), template.JS(data), template.JS(script)})
+	if err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// printable texts have no characters that break a page.
+func printable(texts []string) []string {
+	for i, text := range texts {
+		texts[i] = Printable(oneLine(text))
+	}
+	return texts
+}
+
+// colors are the numbers of the colours of contestants. A known strategy has its own, unless
+// another of its kind comes before it.
+func colors(names []string) []int {
+	taken := map[int]bool{}
+	all := make([]int, len(names))
+	for i, name := range names {
+		all[i] = -1
+		kind, _, _ := strings.Cut(name, ":")
+		if own, ok := ownColors[kind]; ok && !taken[own] {
+			all[i], taken[own] = own, true
+		}
+	}
+	next := 0
+	for i := range all {
+		for all[i] < 0 {
+			if !taken[next] {
+				all[i], taken[next] = next, true
+			}
+			next++
+		}
+	}
+	return all
+}
+
+var ownColors = map[string]int{
+	"buckets": 0, "ketama": 1, "vnode": 2, "maglev": 3, "multiprobe": 4, "rendezvous": 5, "lrh": 6, "bounded": 7,
+	"jump": 8, "anchor": 9, "memento": 10, "mod": 11,
 }

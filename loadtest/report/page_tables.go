@@ -15,15 +15,19 @@ func figuresGrid(r *result.Report, first string, rows []row) Grid {
 	for _, line := range rows {
 		cells := []Cell{{Text: line.name}}
 		for j, v := range line.values {
-			cell := Cell{Text: v.text(line.figure.unit), Best: line.best[j]}
-			if spread := v.spread(line.figure.unit); spread != "" {
-				cell.Soft = "(" + spread + ")"
-			}
-			cells = append(cells, cell)
+			cells = append(cells, valueCell(line.figure, v, line.best[j]))
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+func valueCell(f *figure, v value, best bool) Cell {
+	cell := Cell{Text: v.text(f.unit), Best: best}
+	if spread := v.spread(f.unit); spread != "" {
+		cell.Soft = "(" + spread + ")"
+	}
+	return cell
 }
 
 func heads(r *result.Report, first string) []string {

@@ -44,19 +44,14 @@ func ranked(text string, rank float64) simCell { return simCell{text, rank, true
 var simColumns = []simColumn{
 	{head: "moved\n%", help: "copies of keys that moved to another node, as a share of all copies; a key whose primary and one backup move counts twice",
 		get: func(at simPlace) simCell {
-			return ranked(Percent(Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
+			return simCell{text: Percent(Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf())))}
 		}},
 	{head: "moved\nbytes", help: "the bytes of those copies, keys and values", yields: 2,
 		get: func(at simPlace) simCell {
-			return ranked(Size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes))
+			return simCell{text: Size(at.outcome().Moved.Bytes)}
 		}},
 	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move to keep the load even; below 1 the load was not even before or after, so the best is nearest to 1",
-		get: func(at simPlace) simCell {
-			if at.stepOf().LeastOf(at.contender).Keys == 0 {
-				return simCell{text: None}
-			}
-			return ranked(Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
-		}},
+		get: ratioCell},
 	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were present before and after, beyond what leaving nodes had held; 0 with consistent hashing",
 		get: func(at simPlace) simCell {
 			return ranked(Percent(Share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
@@ -106,6 +101,13 @@ var simColumns = []simColumn{
 		}},
 }
 
+func ratioCell(at simPlace) simCell {
+	if at.stepOf().LeastOf(at.contender).Keys == 0 {
+		return simCell{text: None}
+	}
+	return ranked(Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
+}
+
 func beforeAfter(at simPlace, of func(*sim.Balance) float64, form func(float64) string) simCell {
 	now := of(&at.outcome().Balance)
 	if at.step == 0 {
@@ -138,9 +140,9 @@ func (f simFigure) cells(all []SimulationSummary) []simCell {
 // simFigures are the lines of the summary, in their order.
 var simFigures = []simFigure{
 	{name: "moved, keys", help: "copies of keys that travelled in all steps",
-		get: func(s *SimulationSummary) simCell { return ranked(Count(s.Moved.Keys), float64(s.Moved.Keys)) }},
+		get: func(s *SimulationSummary) simCell { return simCell{text: Count(s.Moved.Keys)} }},
 	{name: "moved, bytes", help: "their bytes",
-		get: func(s *SimulationSummary) simCell { return ranked(Size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
+		get: func(s *SimulationSummary) simCell { return simCell{text: Size(s.Moved.Bytes)} }},
 	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1",
 		get: func(s *SimulationSummary) simCell {
 			if s.Least.Keys == 0 {

@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,8 +21,7 @@ type nodeGrid struct {
 	Primaries, Backups        int
 	Gained, Promoted, Demoted int // since the step before
 	Dropped                   int
-	cells                     map[string]bucketCell
-	drawn                     string
+	cells                     []byte // by bucket
 }
 
 // A bucketCell is what a node has of a bucket and what has become of it since the
@@ -48,6 +45,27 @@ func (c bucketCell) changed() string {
 	default:
 		return "down"
 	}
+}
+
+// code is the cell as the script of a page knows it.
+func (c bucketCell) code() byte {
+	switch c.changed() {
+	case "new":
+		if c.role == 'P' {
+			return 'N'
+		}
+		return 'n'
+	case "gone":
+		return 'x'
+	case "up":
+		return 'U'
+	case "down":
+		return 'D'
+	}
+	if c.role == 0 {
+		return '.'
+	}
+	return c.role
 }
 
 // roles are what each node has in a grid, by node and bucket.
@@ -84,7 +102,7 @@ func gridOf(step, beforeStep *sim.Step, g, before *sim.Grid) []nodeGrid {
 	}
 	grids := make([]nodeGrid, 0, len(step.Nodes))
 	for _, n := range step.Nodes {
-		ng := nodeGrid{ID: n.ID, cells: map[string]bucketCell{}}
+		ng := nodeGrid{ID: n.ID}
 		for _, b := range g.Buckets {
 			cell := bucketCell{role: now[n.ID][b]}
 			cell.before = cell.role
@@ -92,11 +110,8 @@ func gridOf(step, beforeStep *sim.Step, g, before *sim.Grid) []nodeGrid {
 				cell.before = past[n.ID][origin[b]]
 			}
 			ng.count(cell)
-			if cell != (bucketCell{}) {
-				ng.cells[b] = cell
-			}
+			ng.cells = append(ng.cells, cell.code())
 		}
-		ng.drawn = ng.draw(g.Buckets)
 		grids = append(grids, ng)
 	}
 	return grids
@@ -159,125 +174,6 @@ func parseBucket(name string) (id, mask uint64, ok bool) {
 	return id, mask, found && err == nil && err2 == nil
 }
 
-const (
-	cellSize   = 12
-	gridMargin = 20 // of the rows' labels
-)
-
-// draw is the SVG of a node's buckets: sixteen to a row, row by row in the order of
-// the grid. Cells of one kind are one path, and letters one text a row, since there
-// may be many.
-func (ng *nodeGrid) draw(buckets []string) string {
-	perRow := 16
-	if len(buckets) > 1024 {
-		perRow = 64
-	}
-	perRow = max(1, min(perRow, len(buckets)))
-	rows := (len(buckets) + perRow - 1) / perRow
-	paths := map[string]*strings.Builder{}
-	path := func(kind string, x, y, inset int) {
-		b := paths[kind]
-		if b == nil {
-			b = &strings.Builder{}
-			paths[kind] = b
-		}
-		side := cellSize - 2*inset
-		if inset > 0 {
-			side-- // frames and dots leave the line to the next cell free
-		}
-		fmt.Fprintf(b, "M%d %dh%dv%dh-%dz", x+inset, y+inset, side, side, side)
-	}
-	var letters strings.Builder
-	for row := range rows {
-		y := row * cellSize
-		first, last := row*perRow, min((row+1)*perRow, len(buckets))
-		fmt.Fprintf(&letters, `<text class="at" x="%d" y="%d">%s</text>`, gridMargin-4, y+9, html.EscapeString(rowLabel(buckets[first], len(buckets))))
-		var word strings.Builder
-		var places []string
-		for i := first; i < last; i++ {
-			x := gridMargin + (i-first)*cellSize
-			cell, has := ng.cells[buckets[i]]
-			if !has {
-				continue
-			}
-			switch cell.role {
-			case 'P':
-				path("p", x, y, 0)
-			case 'S':
-				path("s", x, y, 0)
-			}
-			if change := cell.changed(); change != "" {
-				inset := 1
-				if change == "gone" {
-					inset = 4
-				}
-				path(change, x, y, inset)
-			}
-			if cell.role != 0 && perRow == 16 {
-				word.WriteByte(cell.role)
-				places = append(places, strconv.Itoa(x+5))
-			}
-		}
-		// The two letters have different colours, so each has a text of its own.
-		for _, role := range []byte{'P', 'S'} {
-			var at []string
-			for k, r := range []byte(word.String()) {
-				if r == role {
-					at = append(at, places[k])
-				}
-			}
-			if len(at) > 0 {
-				fmt.Fprintf(&letters, `<text class="%c" x="%s" y="%d">%s</text>`, role+'a'-'A', strings.Join(at, " "), y+9, strings.Repeat(string(role), len(at)))
-			}
-		}
-	}
-	var b strings.Builder
-	w, h := gridMargin+perRow*cellSize, rows*cellSize
-	fmt.Fprintf(&b, `<svg class="cells" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" aria-label="%[3]s">`, w, h, html.EscapeString(Printable(ng.about())))
-	kinds := make([]string, 0, len(paths))
-	for kind := range paths {
-		kinds = append(kinds, kind)
-	}
-	slices.SortFunc(kinds, func(a, b string) int { return kindOrder(a) - kindOrder(b) })
-	full, rest := len(buckets)/perRow, len(buckets)%perRow
-	fmt.Fprintf(&b, `<path class="none" d="M%d 0h%dv%dh-%[2]dz`, gridMargin, perRow*cellSize, full*cellSize)
-	if rest > 0 {
-		fmt.Fprintf(&b, "M%d %dh%dv%dh-%[3]dz", gridMargin, full*cellSize, rest*cellSize, cellSize)
-	}
-	b.WriteString(`"/>`)
-	lines := gridLinesOf(perRow, rows)
-	for _, kind := range kinds {
-		if kindOrder(kind) > kindOrder("p") && lines != "" {
-			b.WriteString(lines)
-			lines = ""
-		}
-		fmt.Fprintf(&b, `<path class="%s" d="%s"/>`, kind, paths[kind].String())
-	}
-	b.WriteString(lines)
-	b.WriteString(letters.String())
-	b.WriteString("</svg>")
-	return b.String()
-}
-
-// gridLinesOf are the lines between cells.
-func gridLinesOf(perRow, rows int) string {
-	var b strings.Builder
-	b.WriteString(`<path class="lines" d="`)
-	for x := range perRow {
-		fmt.Fprintf(&b, "M%d 0v%d", gridMargin+(x+1)*cellSize, rows*cellSize)
-	}
-	for y := range rows {
-		fmt.Fprintf(&b, "M%d %dh%d", gridMargin, (y+1)*cellSize, perRow*cellSize)
-	}
-	b.WriteString(`"/>`)
-	return b.String()
-}
-
-// kindOrder draws changes above what they change.
-func kindOrder(kind string) int {
-	return slices.Index([]string{"s", "p", "gone", "down", "up", "new"}, kind)
-}
-
 // rowLabel is a bucket's id without its last digit.
 func rowLabel(name string, buckets int) string {
 	n, mask, ok := parseBucket(name)
@@ -291,7 +187,93 @@ func rowLabel(name string, buckets int) string {
 	return id
 }
 
-func (ng *nodeGrid) about() string {
-	return fmt.Sprintf("%s: %d primaries, %d backups; gained %d, promoted %d, demoted %d, gave up %d",
-		Clip(ng.ID, 60), ng.Primaries, ng.Backups, ng.Gained, ng.Promoted, ng.Demoted, ng.Dropped)
+// bucketGrids are the grids of all steps that have one.
+type bucketGrids struct {
+	Frames []bucketFrame `json:"frames"`
+}
+
+// A bucketFrame is a step of a contender. Rows are sixteen buckets long, or 64 where there are many.
+type bucketFrame struct {
+	Name  string       `json:"name"`
+	Row   int          `json:"row"`
+	Rows  []string     `json:"rows"` // labels
+	Nodes []bucketNode `json:"nodes"`
+}
+
+// A bucketNode has a character for each bucket: P or S, N or n if it came, U and D if it was
+// promoted or demoted, x if it is gone, and a dot for none.
+type bucketNode struct {
+	Name    string   `json:"name"`
+	Cells   string   `json:"cells"`
+	Count   string   `json:"count"`
+	Changes []string `json:"changes,omitempty"`
+}
+
+// bucketsSection has the grids of all steps, within bounds.
+func bucketsSection(r *sim.Report) section {
+	g := &bucketGrids{}
+	bytes, left := 0, 0
+	for j, c := range r.Contenders {
+		for i := range r.Steps {
+			step := &r.Steps[i]
+			now := step.Outcomes[j].Grid
+			if now == nil {
+				continue
+			}
+			if len(step.Nodes) > mostGridNodes || bytes > mostGridBytes || i > mostPageSteps {
+				left++
+				continue
+			}
+			frame := bucketFrameOf(r, i, j)
+			frame.Name = c.Name + ", " + stepName(r, i)
+			bytes += len(step.Nodes) * (len(now.Buckets) + 100)
+			g.Frames = append(g.Frames, frame)
+		}
+	}
+	s := section{ID: "buckets", Title: "Buckets", Text: "Who has which bucket after each step. A node's buckets stand sixteen to a row, ordered by their ids in hexadecimal: a row's label is the id without its last digit. P is a primary, S a backup. Against the step before, a bucket that has come to the node has a thick frame, one that became its primary or its backup without moving a thin one with an arrow, and a cross is one that the node gave up."}
+	if left > 0 {
+		s.Text += fmt.Sprintf(" %s left out: only steps with up to %d nodes are drawn, as far as the page stays small.", pluralAre(left, "grid"), mostGridNodes)
+	}
+	if len(g.Frames) > 0 {
+		s.Parts = []pagePart{{Grids: g}}
+	}
+	return s
+}
+
+func bucketFrameOf(r *sim.Report, i, j int) bucketFrame {
+	step, now := &r.Steps[i], r.Steps[i].Outcomes[j].Grid
+	var before *sim.Grid
+	var beforeStep *sim.Step
+	if i > 0 {
+		beforeStep = &r.Steps[i-1]
+		before = beforeStep.Outcomes[j].Grid
+	}
+	f := bucketFrame{Row: 16}
+	if len(now.Buckets) > 1024 {
+		f.Row = 64
+	}
+	f.Row = max(1, min(f.Row, len(now.Buckets)))
+	for at := 0; at < len(now.Buckets); at += f.Row {
+		f.Rows = append(f.Rows, rowLabel(now.Buckets[at], len(now.Buckets)))
+	}
+	for _, ng := range gridOf(step, beforeStep, now, before) {
+		n := bucketNode{Name: Clip(Printable(ng.ID), 30), Cells: string(ng.cells), Count: fmt.Sprintf("%d+%d=%d", ng.Primaries, ng.Backups, ng.Primaries+ng.Backups)}
+		for _, change := range []struct {
+			n    int
+			text string
+		}{{ng.Gained, "+%d come"}, {ng.Promoted, "%d to P"}, {ng.Demoted, "%d to S"}, {ng.Dropped, "−%d gone"}} {
+			if change.n > 0 && before != nil {
+				n.Changes = append(n.Changes, fmt.Sprintf(change.text, change.n))
+			}
+		}
+		f.Nodes = append(f.Nodes, n)
+	}
+	return f
+}
+
+func pluralAre(n int, word string) string {
+	if n == 1 {
+		return "1 " + word + " is"
+	}
+	return Plural(n, word) + " are"
 }

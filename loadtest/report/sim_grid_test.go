@@ -75,12 +75,12 @@ func TestLoadsAreMultiplesOfTheFairShare(t *testing.T) {
 		for i := range loads {
 			loads[i] = float64(i)
 		}
-		points := staircase(loads)
+		x, y := staircase(loads)
 		if n == 0 {
 			continue
 		}
-		if points[0].Y != 0 || points[len(points)-1].Y != float64(n-1) || len(points) > 2*mostStairs {
-			t.Errorf("%d nodes: %d points to %v", n, len(points), points[len(points)-1])
+		if last := len(y) - 1; y[0] != 0 || y[last] != float64(n-1) || x[last] != 100 || last > mostStairs {
+			t.Errorf("%d nodes: %d points to %v", n, last, y[last])
 		}
 	}
 }

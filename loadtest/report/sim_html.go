@@ -1,158 +1,179 @@
 package report
 
 import (
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
+	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-//go:embed sim_page.html
-var simPageText string
-
-var simPageTemplate = newPageTemplate(simPageText)
-
-// SimulationHTML writes a report as one page that needs nothing else: no script, no font and
-// no picture from elsewhere. Its charts are SVG, each with its figures in a table
-// below it. It takes a few megabytes at most.
+// SimulationHTML writes a report as one page that needs nothing else: its script, its style and its
+// figures are within it, and it sends no request. It takes a few megabytes at most.
 func SimulationHTML(w io.Writer, r *sim.Report, options PageOptions) error {
-	if err := simPageTemplate.Execute(w, newSimPage(r, options)); err != nil {
-		return fmt.Errorf("write page: %w", err)
-	}
-	return nil
+	return newSimPage(r, options).write(w, "")
 }
 
 // mostPageSteps keeps a page small enough for a phone, whatever the scenario.
 const mostPageSteps = 120
 
-// A simPage is what the template shows.
-type simPage struct {
-	Style              template.CSS
-	Title              string
-	Settings           []string
-	Notes              []string
-	Facts              [][2]string
-	Command            string
-	Legend             []legendEntry
-	LeastSwatch        template.HTML
-	Summary            Grid
-	Moved              []drawn
-	MovedTable         Grid
-	Balance            []drawn
-	BalanceTables      []titledGrid
-	Load               []drawn
-	LoadTable          Grid
-	Buckets            []bucketGrids
-	BucketsNote        string
-	Steps              []titledGrid
-	StepColumns, Lines [][2]string
-}
-
-// bucketGrids are the grids of one contender after one step.
-type bucketGrids struct {
-	Title string
-	Nodes []bucketNode
-	Open  bool
-	First bool // nothing can have changed
-}
-
-type bucketNode struct {
-	nodeGrid
-	Picture template.HTML
-	Total   int
-}
-
-func newSimPage(r *sim.Report, options PageOptions) *simPage {
-	p := &simPage{
-		Style:       template.CSS(baseStyle),
-		Title:       "Which strategy? " + Plural(r.Settings.Nodes, "node") + " through " + Plural(max(0, len(r.Steps)-1), "step"),
-		Settings:    settingsLines(r),
-		Command:     options.Command,
-		LeastSwatch: template.HTML(LevelSwatch().Decorative()),
-		Facts:       simFacts(r, options),
-	}
-	for i, line := range p.Settings {
-		p.Settings[i] = Printable(line)
+func newSimPage(r *sim.Report, options PageOptions) *page {
+	p := &page{
+		Title:   "Which strategy? " + Plural(r.Settings.Nodes, "node") + " through " + Plural(max(0, len(r.Steps)-1), "step"),
+		Verdict: simVerdict(r),
+		Cards:   simCards(r),
+		Lines:   printable(settingsLines(r)),
+		Notes:   []string{},
+		Names:   []pageName{},
+		Nodes:   []string{},
 	}
 	if r.Stopped {
 		p.Notes = append(p.Notes, stopped(r))
 	}
 	if n := len(r.Steps) - 1; n > mostPageSteps {
-		p.Notes = append(p.Notes, fmt.Sprintf("There were %d steps. Tables and bars show the first %d of them, curves and sums all; CSV and JSON have everything.", n, mostPageSteps))
+		p.Notes = append(p.Notes, fmt.Sprintf("There were %d steps. Tables show the first %d of them, curves and sums all; CSV and JSON have everything.", n, mostPageSteps))
 	}
-	for j, l := range Looks(contenderNames(r.Contenders)) {
+	for j, color := range colors(contenderNames(r.Contenders)) {
 		c := r.Contenders[j]
-		p.Legend = append(p.Legend, legendEntry{swatch(l), c.Name, c.Title, c.Yardstick})
+		p.Names = append(p.Names, pageName{Name: c.Name, Title: c.Title, Yardstick: c.Yardstick, Color: color})
 	}
-	p.Summary = summaryGrid(r)
-	p.StepColumns, p.Lines = SimulationGlossary()
-	if len(r.Steps) == 0 {
-		return p
+	p.Sections = append(p.Sections, section{ID: "summary", Title: "Summary", Text: "All steps together. The best of each line is marked; yardsticks can only be simulated and stand apart.",
+		Parts: []pagePart{tablePart("", summaryGrid(r)), {Legend: true}}})
+	add := func(s section) {
+		if len(s.Parts) > 0 {
+			p.Sections = append(p.Sections, s)
+		}
 	}
-	p.Moved, p.MovedTable = inlineAll(movedCharts(r)), movedGrid(r)
-	p.Balance = inlineAll(balanceCharts(r))
-	for _, m := range balanceMeasures {
-		p.BalanceTables = append(p.BalanceTables, titledGrid{Title: m.title, Grid: measureGrid(r, m)})
+	if len(r.Steps) > 0 {
+		index := simNodes(r, p)
+		add(movedSection(r))
+		add(balanceSection(r))
+		add(loadSection(r))
+		add(simOwnersSection(r, index))
+		add(bucketsSection(r))
+		add(simStepsSection(r))
 	}
-	steps := loadSteps(r)
-	p.Load, p.LoadTable = inlineAll(loadCharts(r, steps)), loadGrid(r, steps)
-	p.Buckets, p.BucketsNote = allBucketGrids(r)
-	for i := range min(len(r.Steps), mostPageSteps+1) {
-		p.Steps = append(p.Steps, titledGrid{stepTitle(r, i), stepGrid(r, i), len(r.Steps) <= 12})
+	settings := section{ID: "settings", Title: "Settings", Parts: []pagePart{{Terms: simFacts(r, options)}}}
+	if options.Command != "" {
+		settings.Parts = append(settings.Parts, pagePart{Help: "The same again (times apart):", Command: options.Command})
 	}
+	columns, lines := SimulationGlossary()
+	p.Sections = append(p.Sections, settings, section{ID: "glossary", Title: "Glossary", Parts: []pagePart{
+		{Title: "Columns of the steps", Fold: "closed", Terms: columns}, {Title: "Lines of the summary", Fold: "closed", Terms: lines},
+	}})
 	return p
 }
 
-func inlineAll(charts []Drawing) []drawn {
-	all := make([]drawn, len(charts))
-	for i, c := range charts {
-		all[i] = inline(c)
+// simNodes numbers all nodes in the order in which they came.
+func simNodes(r *sim.Report, p *page) map[string]int {
+	index := map[string]int{}
+	for i := range r.Steps {
+		for _, n := range r.Steps[i].Nodes {
+			if _, ok := index[n.ID]; !ok {
+				index[n.ID] = len(index)
+				p.Nodes = append(p.Nodes, Clip(Printable(n.ID), 30))
+			}
+		}
+	}
+	return index
+}
+
+// contenderNames are those of the contenders.
+func contenderNames(contenders []sim.Contender) []string {
+	all := make([]string, len(contenders))
+	for i, c := range contenders {
+		all[i] = c.Name
 	}
 	return all
 }
 
-// allBucketGrids are the grids of all steps that have one, within bounds. The note
-// says what was left out.
-func allBucketGrids(r *sim.Report) (all []bucketGrids, note string) {
-	bytes, left, boxes := 0, 0, 0
-	for j, c := range r.Contenders {
-		for i := range r.Steps {
-			step := &r.Steps[i]
-			g := step.Outcomes[j].Grid
-			if g == nil {
-				continue
-			}
-			if len(step.Nodes) > mostGridNodes || bytes > mostGridBytes || i > mostPageSteps {
-				left++
-				continue
-			}
-			var before *sim.Grid
-			var beforeStep *sim.Step
-			if i > 0 {
-				beforeStep = &r.Steps[i-1]
-				before = beforeStep.Outcomes[j].Grid
-			}
-			grids := bucketGrids{Title: fmt.Sprintf("%s, %d: %s", c.Name, i, step.Event), First: before == nil}
-			boxes += len(step.Nodes)
-			grids.Open = len(all) < 2 || boxes <= 60
-			for _, ng := range gridOf(step, beforeStep, g, before) {
-				bytes += len(ng.drawn)
-				grids.Nodes = append(grids.Nodes, bucketNode{ng, template.HTML(ng.drawn), ng.Primaries + ng.Backups})
-			}
-			all = append(all, grids)
-		}
+func simStepsSection(r *sim.Report) section {
+	s := section{ID: "steps", Title: "Step by step"}
+	fold := "closed"
+	if len(r.Steps) <= 12 {
+		fold = "open"
 	}
-	if left > 0 {
-		note = fmt.Sprintf("%s left out: only steps with up to %d nodes are drawn, as far as the page stays small.", pluralAre(left, "grid"), mostGridNodes)
+	for i := range min(len(r.Steps), mostPageSteps+1) {
+		g := stepGrid(r, i)
+		s.Parts = append(s.Parts, pagePart{Title: stepTitle(r, i), Fold: fold, Table: &g})
 	}
-	return all, note
+	return s
 }
 
-func pluralAre(n int, word string) string {
-	if n == 1 {
-		return "1 " + word + " is"
+// simVerdict is a simulation in one sentence: what was lost, who moved the least for an even load,
+// and whose load was the most even.
+func simVerdict(r *sim.Report) string {
+	if len(r.Contenders) == 0 || len(r.Steps) == 0 {
+		return "Nothing was simulated."
 	}
-	return Plural(n, word) + " are"
+	all := SummarizeSimulation(r)
+	parts := []string{"No key was lost"}
+	for i := range all {
+		if all[i].Lost.Keys > 0 {
+			parts = []string{"Crashes lost keys: " + Count(all[i].Lost.Keys) + " of " + all[i].Contender.Name}
+			break
+		}
+	}
+	for _, one := range []struct{ name, text string }{{"moved ÷ least", "closest to the least possible movement: %s"}, {"max/mean, keys", "most even load, fullest node ÷ mean: %s"}} {
+		for _, f := range simFigures {
+			if f.name != one.name {
+				continue
+			}
+			var marked []string
+			cells := f.cells(all)
+			for j, best := range bestOf(r.Contenders, cells) {
+				if best {
+					marked = append(marked, r.Contenders[j].Name+" "+cells[j].text)
+				}
+			}
+			if len(marked) > 0 {
+				parts = append(parts, fmt.Sprintf(one.text, strings.Join(marked, ", ")))
+			}
+		}
+	}
+	return Printable(strings.Join(parts, "; ")) + "."
+}
+
+// simCards are three figures with their range over the steps.
+func simCards(r *sim.Report) []card {
+	all := SummarizeSimulation(r)
+	var cards []card
+	for _, one := range []struct {
+		figure, title string
+		each          func(step *sim.Step, j int) (float64, bool)
+	}{
+		{"lost, keys", "keys lost", nil},
+		{"moved ÷ least", "moved ÷ least possible", func(step *sim.Step, j int) (float64, bool) {
+			return step.Outcomes[j].Ratio, step.LeastOf(j).Keys > 0
+		}},
+		{"max/mean, keys", "fullest node ÷ mean", func(step *sim.Step, j int) (float64, bool) { return step.Outcomes[j].Balance.Keys.Max, true }},
+	} {
+		for _, f := range simFigures {
+			if f.name != one.figure {
+				continue
+			}
+			c := card{Title: one.title, Help: f.help + "; in brackets, from the lowest step to the highest", Values: []Cell{}}
+			row := f.row(r.Contenders, all)
+			for j, value := range row[1:] {
+				low, high, any := 0.0, 0.0, false
+				for i := range r.Steps {
+					if one.each == nil {
+						break
+					}
+					if x, ok := one.each(&r.Steps[i], j); ok {
+						if !any {
+							low, high, any = x, x, true
+						}
+						low, high = min(low, x), max(high, x)
+					}
+				}
+				if any && Ratio(low) != Ratio(high) {
+					value.Soft = "(" + Ratio(low) + ".." + Ratio(high) + ")"
+				}
+				c.Values = append(c.Values, value)
+			}
+			cards = append(cards, c)
+		}
+	}
+	return cards
 }

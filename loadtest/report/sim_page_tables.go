@@ -121,8 +121,8 @@ func movedCell(at simPlace) simCell {
 func measureGrid(r *sim.Report, m balanceMeasure) Grid {
 	return byStep(r, 0, func(at simPlace) simCell {
 		v := m.of(&at.outcome().Balance)
-		if m.even == 0 {
-			return ranked(Percent(v/100)+" %", v)
+		if m.unit == share {
+			return ranked(Percent(v)+" %", v)
 		}
 		return ranked(Ratio(v), v)
 	})

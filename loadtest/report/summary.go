@@ -201,9 +201,10 @@ func rows(r *result.Report, event *eventKey) []row {
 	return all
 }
 
-// best tells who has the best value of a figure. Those that read alike share it, and those
+// best reports which values of a figure are the best. Those that read alike share it, and those
 // whose spread over rounds touches that of the best, for a difference within the spread may
-// be chance. Where everybody shares it, nobody is marked.
+// be chance. Nothing is marked where all share it, nor where a value is of a single round, whose
+// spread is unknown.
 func best(f *figure, values []value) []bool {
 	marks := make([]bool, len(values))
 	first := -1
@@ -221,6 +222,9 @@ func best(f *figure, values []value) []bool {
 			continue
 		}
 		compared++
+		if v.rounds < 2 {
+			return make([]bool, len(values))
+		}
 		if f.unit.text(v.at) == f.unit.text(values[first].at) || v.touches(values[first]) {
 			marks[i] = true
 			shared++

@@ -238,12 +238,8 @@ func (t *figureTables) notes() {
 // legendText explains marks and spreads; empty if there are none.
 func legendText(r *result.Report) string {
 	text := ""
-	if len(r.Contestants) > 1 {
-		text = "the best of its row"
-		if r.Rounds > 1 {
-			text += "; those share it whose spread over the rounds touches that of the best"
-		}
-		text += "."
+	if len(r.Contestants) > 1 && r.Rounds > 1 {
+		text = "the best of its row; those share it whose spread over the rounds touches that of the best."
 	}
 	if r.Rounds > 1 {
 		text += " Figures are the median of the rounds, then the lowest..highest; of failed, unknown, lost, stale and corrupt the worst."
@@ -276,6 +272,9 @@ func notes(r *result.Report) []string {
 				}
 			}
 		}
+	}
+	if len(r.Contestants) > 1 && r.Rounds == 1 {
+		all = append(all, "One round: nothing is marked as the best, for differences may be chance.")
 	}
 	return append(all, r.Notes...)
 }

@@ -70,3 +70,8 @@ func (u unit) spread(of, low, high float64) string {
 	by, _ := u.scale(of)
 	return u.number(low/by) + ".." + u.number(high/by)
 }
+
+// name is how the script of a page knows the unit.
+func (u unit) name() string {
+	return [...]string{plain: "plain", count: "count", perSecond: "rate", micros: "micros", sized: "bytes", factor: "factor", share: "share"}[u]
+}

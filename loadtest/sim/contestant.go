@@ -18,6 +18,7 @@ type footprint struct {
 	compute                 time.Duration
 	lookup, locate          float64 // nanoseconds
 	grid                    *Grid
+	circle                  *Circle
 }
 
 // sampleKeys is how many keys look-ups are timed with.

@@ -77,6 +77,7 @@ func outcome(t *tally, f footprint, scene *scene, fair shares, least Amount, key
 		LookupNanos:  f.lookup,
 		LocateNanos:  f.locate,
 		Grid:         f.grid,
+		Circle:       f.circle,
 	}
 	if least.Keys > 0 {
 		o.Ratio = float64(t.moved.Keys) / float64(least.Keys)

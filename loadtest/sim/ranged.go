@@ -160,6 +160,7 @@ func (r *ranged) footprint(scene *scene, compute time.Duration) (footprint, erro
 		memory:  r.now.Bytes(),
 		compute: compute,
 		grid:    gridOf(r.strategy, r.now, scene),
+		circle:  circleOf(r.now, scene),
 	}
 	owned := 0 // so that nothing is found to be of no use
 	n := len(r.sample)

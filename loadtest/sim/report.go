@@ -116,6 +116,7 @@ type Outcome struct {
 	LookupNanos  float64       `json:"lookup_ns"`      // a token's owner, mean of many, hash not included
 	LocateNanos  float64       `json:"locate_ns"`      // a key's owner, hash included
 	Grid         *Grid         `json:"grid,omitempty"` // buckets only, and not when there are very many
+	Circle       *Circle       `json:"-"`              // nil for yardsticks, and when there are very many nodes
 }
 
 // Balance is how even the load is, by what is counted.

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
+)
+
+// percentiles are those that the table of distributions has.
+var percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
+
+// distribution is a contestant's latency in all its rounds; nil if nobody recorded it.
+func distribution(c *result.Contestant) *hdrhistogram.Histogram {
+	var all *hdrhistogram.Histogram
+	add := func(l *result.Latency) bool {
+		h, err := decoded(l)
+		if err != nil || h.TotalCount() == 0 {
+			return false
+		}
+		if all == nil {
+			all = hdrhistogram.New(1, max(h.HighestTrackableValue(), int64(10*60e6)), 3)
+		}
+		all.Merge(h)
+		return true
+	}
+	for i := range c.Runs {
+		run := &c.Runs[i]
+		if add(&run.All.Latency) {
+			continue
+		}
+		for j := range run.Phases {
+			add(&run.Phases[j].Latency)
+		}
+	}
+	return all
+}
+
+// distributionSection has latency by percentile on the axis of HdrHistogram: 90 % at 1, 99 % at 2,
+// 99.9 % at 3.
+func distributionSection(r *result.Report) section {
+	all := make([]*hdrhistogram.Histogram, len(r.Contestants))
+	p := panel{Lines: []pageLine{}}
+	colors := colors(names(r))
+	for i := range all {
+		if all[i] = distribution(&r.Contestants[i]); all[i] == nil {
+			continue
+		}
+		l := pageLine{Name: shortName(&r.Contestants[i]), Color: fmt.Sprintf("c%d", colors[i])}
+		// Beyond the slowest operation there is nothing to draw.
+		for x, end := 0.0, math.Log10(float64(all[i].TotalCount())); x <= end; x += 0.05 {
+			l.X = append(l.X, x)
+			l.Y = append(l.Y, max(float64(all[i].ValueAtPercentile(100*(1-math.Pow(10, -x)))), 1))
+		}
+		p.Lines = append(p.Lines, l)
+	}
+	if len(p.Lines) == 0 {
+		return section{}
+	}
+	return section{ID: "latency", Title: "Latency by percentile", Text: "How long operations took: the further to the right, the slower they were and the fewer. All rounds together.", Parts: []pagePart{
+		{Chart: &chart{Axis: "nines", Unit: micros.name(), Log: true, Label: "percent of the operations took no longer", Panels: []panel{p}}},
+		tablePart("", distributionGrid(r, all)),
+	}}
+}
