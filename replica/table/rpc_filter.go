@@ -35,6 +35,10 @@ func (t *Table) filterRPCs(h rpcFilter) {
 	for {
 		select {
 		case rpc := <-h.from:
+			if r, ok := rpc.Command.(*raft.RequestPreVoteRequest); ok && t.standsBefore(r) {
+				rpc.Respond(nil, errStands)
+				continue
+			}
 			rpc.Command = t.asVoter(rpc.Command)
 			if !t.deliver(h, rpc) {
 				return

@@ -22,10 +22,11 @@ type Table struct {
 	writes *writes
 	// silent reports that this server sends nothing as a leader, since its disk does not answer
 	// and another voter's does. See watchDisk.
-	silent   atomic.Bool
-	checking atomic.Bool // checkDisk is under way
-	cut      func()      // ends the exchanges that the transport has under way
-	hangs    func()      // closes what it leaves open
+	silent    atomic.Bool
+	checking  atomic.Bool // checkDisk is under way
+	candidacy candidacy
+	cut       func() // ends the exchanges that the transport has under way
+	hangs     func() // closes what it leaves open
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc

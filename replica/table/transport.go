@@ -119,7 +119,7 @@ func (n *clusterTransport) RequestPreVote(id raft.ServerID, target raft.ServerAd
 			return err
 		}
 		n.table.waitForSlot()
-		return t.RequestPreVote(id, target, args, resp)
+		return n.table.candidacy.ask(id, resp, func() error { return t.RequestPreVote(id, target, args, resp) })
 	}
 	return errNoPreVote
 }
