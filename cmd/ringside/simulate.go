@@ -54,6 +54,7 @@ const simulateExample = `  ringside simulate
   ringside simulate --strategies buckets,vnode:4,vnode:128 --nodes 100 --keys 10m
   ringside simulate --node a --node b:2 --node c --scenario "weight c 2; crash"
   ringside simulate --keys-file keys.txt --html report.html --csv -
+  ringside simulate --serve
   ringside simulate --strategies ketama,maglev,lrh/key --nodes 10,1000 --csv results`
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -69,6 +70,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	}
 	set.AddTo(cmd)
 	cmd.Flags().BoolVar(&o.wide, "wide", false, "print more columns than fit in 80")
+	cmd.Flags().Lookup("serve").NoOptDefVal = serveAddr
 	configure := func(cmd *cobra.Command, rest []string) error {
 		faults := parts(set.Load(a.ownArgs(cmd), rest, nil))
 		faults = append(faults, o.finish(set.Given)...)
@@ -79,6 +81,10 @@ func (a *app) simulateCommand() *cobra.Command {
 	})
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
 		defer o.closeInput()
+		if f := cmd.Flags().Lookup("serve"); f.Changed && f.Value.String() == serveAddr && len(rest) == 1 {
+			_ = f.Value.Set(rest[0]) // --serve addr, without "="
+			rest = nil
+		}
 		err := configure(cmd, rest)
 		if o.csvDir() {
 			if err != nil {
@@ -87,6 +93,11 @@ func (a *app) simulateCommand() *cobra.Command {
 			ctx, end := loadtest.StopContext(context.Background())
 			defer end()
 			return a.runBenchmark(ctx, o)
+		}
+		if o.serve != "" && err == nil {
+			ctx, end := loadtest.StopContext(context.Background())
+			defer end()
+			return a.serveSimulation(ctx, o, cmd)
 		}
 		outputs, outputErr := openOutputs(o.outputs())
 		if err := errors.Join(append(parts(err), parts(outputErr)...)...); err != nil {

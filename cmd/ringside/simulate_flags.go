@@ -32,6 +32,7 @@ type simulation struct {
 	wide                           bool
 	benchmark                      benchmark
 	command                        string // that makes the same report again
+	serve                          string // address of the page; empty: none
 
 	input io.Closer // what cfg.KeySource reads from, if it is ours to close
 }
@@ -96,6 +97,8 @@ func (o *simulation) settings() *settings.Set {
 	file("csv", &o.csv, "write a line for each step and contender; the name of a directory makes a benchmark instead: see above")
 	file("markdown", &o.markdown, "write tables for a README, without times")
 	file("svg", &o.svg, "write a picture for a README")
+	s.Add("serve", settings.Text(&o.serve, "addr"),
+		"instead of all this, show the page at this address of this machine ("+serveAddr+" without one), with sliders that simulate anew")
 
 	for other, name := range map[string]string{
 		"n": "nodes", "replicas": "backups", "strategy": "strategies", "rule": "ketama-rule", "member": "node",
@@ -217,6 +220,9 @@ func (o *simulation) finish(given func(flag string) bool) []error {
 	if given("keys-file") {
 		cfg.KeySource = strings.NewReader("") // Validate does not read
 	}
+	if o.serve != "" && (given("keys-file") || len(o.outputs()) > 0) {
+		faults = append(faults, errors.New("--serve: not together with --keys-file or a file to write"))
+	}
 	faults = append(faults, o.benchmarkFaults(given)...)
 	if o.csvDir() {
 		return faults
@@ -316,7 +322,7 @@ func (o *simulation) outputs() []output {
 }
 
 // outputFlags do not change a report.
-var outputFlags = []string{"json", "csv", "html", "markdown", "svg", "wide"}
+var outputFlags = []string{"serve", "json", "csv", "html", "markdown", "svg", "wide"}
 
 // reproduce is the command line that makes the same report again.
 func (o *simulation) reproduce(cmd *cobra.Command) string {

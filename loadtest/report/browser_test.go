@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -157,6 +158,35 @@ func TestPageIsUsableOnPhonePaperAndDesk(t *testing.T) {
 		checkUsable(t, pageOf(t, odd()["usual"]), true, phoneWidth, paperWidth, deskWidth)
 	})
 	t.Run("hostile", func(t *testing.T) { checkUsable(t, pageOf(t, odd()["hostile"]), true, phoneWidth, deskWidth) })
+}
+
+func TestDialsShowAnotherSimulation(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	options := PageOptions{Dials: []Dial{{Name: "nodes", Label: "Nodes", Kind: "range", Value: "10", Min: 1, Max: 60, Step: 1}, {Name: "order", Kind: "choice", Value: "fifo", Choices: []string{"fifo"}},
+		{Name: "scenario", Kind: "text", Value: "add"}, {Name: "strategies", Kind: "set", Value: "buckets", Choices: []string{"buckets", "ketama"}}}}
+	page := http.NewServeMux()
+	page.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		_ = SimulationHTML(w, simFake{nodes: 10, steps: 3, seed: 1}.report(), options)
+	})
+	page.HandleFunc("/data", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.URL.RawQuery)
+		mu.Unlock()
+		nodes, _ := strconv.Atoi(r.URL.Query().Get("nodes"))
+		_ = SimulationData(w, simFake{nodes: nodes, steps: 3, seed: 1}.report(), options)
+	})
+	for _, s := range drive(t, page, phoneWidth, deskWidth) {
+		const query = "?nodes=5&order=fifo&scenario=add&strategies=buckets"
+		if !strings.HasPrefix(s.Dials, "Which strategy? 5 nodes through 3 steps "+query+" ") || strings.HasSuffix(s.Dials, " 0") || s.Wide != s.Width {
+			t.Errorf("at %d: %+v", s.Width, s)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) != 2 { // once in each frame
+		t.Errorf("asked for %v", asked)
+	}
 }
 
 func TestSimulationPageIsUsableOnPhoneAndDesk(t *testing.T) {

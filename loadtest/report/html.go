@@ -14,7 +14,7 @@ const mostPageEvents = 40
 // HTML writes a report as one page that needs nothing else: its script, its style and its figures
 // are within it, and it sends no request. It takes a few megabytes at most.
 func HTML(w io.Writer, r *result.Report, options PageOptions) error {
-	return newPage(r, options).write(w, "")
+	return newPage(r, options).write(w)
 }
 
 func newPage(r *result.Report, options PageOptions) *page {

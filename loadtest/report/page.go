@@ -20,6 +20,22 @@ type PageOptions struct {
 	Command string
 	// Version is that of the binary that simulated.
 	Version string
+	// Dials are the settings of a simulation that the page can change. The page fetches data from
+	// where it is from, with their values as the query.
+	Dials []Dial
+}
+
+// A Dial is a setting that a page can change.
+type Dial struct {
+	Name  string `json:"name"` // in the query
+	Label string `json:"label"`
+	Value string `json:"value"`
+	// Kind is range, choice, set (of choices, with commas) or text (with choices as proposals).
+	Kind    string   `json:"kind"`
+	Min     float64  `json:"min,omitempty"`
+	Max     float64  `json:"max,omitempty"`
+	Step    float64  `json:"step,omitempty"`
+	Choices []string `json:"choices,omitempty"`
 }
 
 // The parts of a page. The charts are drawn by uPlot, whose licence lies beside it.
@@ -51,6 +67,7 @@ type page struct {
 	Names    []pageName `json:"names"` // contestants
 	Nodes    []string   `json:"nodes"`
 	Sections []section  `json:"sections"`
+	Dials    []Dial     `json:"dials,omitempty"`
 }
 
 // A pageName is a contestant with the number of its colour.
@@ -94,8 +111,8 @@ type pagePart struct {
 func tablePart(title string, g Grid) pagePart { return pagePart{Title: title, Table: &g} }
 
 // write writes the page with everything that it needs. Its policy forbids all requests, and all
-// scripts but its own; connect is a source that it may fetch from nevertheless.
-func (p *page) write(w io.Writer, connect string) error {
+// scripts but its own. A page with dials may fetch from where it is from.
+func (p *page) write(w io.Writer) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
@@ -103,8 +120,8 @@ func (p *page) write(w io.Writer, connect string) error {
 	script := chartScript + "\n" + pageScript + "\n" + circleScript
 	sum := sha256.Sum256([]byte(script))
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	if connect != "" {
-		policy += "; connect-src " + connect
+	if len(p.Dials) > 0 {
+		policy += "; connect-src 'self'"
 	}
 	err = pageTemplate.Execute(w, struct {
 		Title, Verdict, Policy string

@@ -396,6 +396,46 @@ function show(model) {
   for (const d of main.querySelectorAll("details")) if (kept.includes(d.firstChild.textContent)) d.open = true;
 }
 
+// dialsOf is the form of a page whose settings can be changed: each change fetches new data, and ends the
+// fetch before it. The address has all settings.
+function dialsOf(model) {
+  let timer = null, fetching = null;
+  const say = h("p.all", { role: "status" }), values = {};
+  const change = (name, value, wait) => {
+    values[name] = value;
+    clearTimeout(timer);
+    timer = setTimeout(compute, wait);
+  };
+  const compute = async () => {
+    fetching?.abort();
+    const mine = (fetching = new AbortController()), query = new URLSearchParams(values).toString();
+    say.textContent = "Computing …";
+    try {
+      const answer = await fetch("data?" + query, { signal: mine.signal });
+      if (!answer.ok) { say.textContent = await answer.text(); return; }
+      show(await answer.json());
+      history.replaceState(null, "", "?" + query);
+      say.textContent = "";
+    } catch (e) {
+      if (!mine.signal.aborted) say.textContent = "No answer: " + e.message;
+    }
+  };
+  const field = (d) => {
+    values[d.name] = d.value;
+    if (d.kind === "set") {
+      const chosen = new Set(d.value.split(",")), boxes = [...new Set([...d.choices, ...chosen])].map((c) => h("label", { style: "display:inline-block;margin-right:.8rem" }, h("input", { type: "checkbox", style: "width:auto", value: c, checked: chosen.has(c), onchange: () => change(d.name, boxes.map((b) => b.firstChild).filter((b) => b.checked).map((b) => b.value).join(","), 0) }), " " + c));
+      return h("fieldset.all", { style: "border:0;padding:0;margin:0;min-width:0" }, h("legend", {}, d.label), boxes);
+    }
+    if (d.kind === "choice") return h("label", {}, d.label, h("select", { name: d.name, onchange: (e) => change(d.name, e.target.value, 0) }, [...new Set([d.value, ...d.choices])].map((c) => h("option", { selected: c === d.value }, c))));
+    if (d.kind === "text") {
+      return h("label.all", {}, d.label, h("input", { name: d.name, type: "text", value: d.value, list: "list-" + d.name, spellcheck: "false", oninput: (e) => change(d.name, e.target.value, 400) }), h("datalist", { id: "list-" + d.name }, (d.choices || []).map((c) => h("option", { value: c }))));
+    }
+    const shown = h("output", {}, d.value);
+    return h("label", {}, d.label + ": ", shown, h("input", { name: d.name, type: "range", min: Math.min(d.min || 0, d.value), max: Math.max(d.max, d.value), step: d.step, value: d.value, oninput: (e) => { shown.textContent = e.target.value; change(d.name, e.target.value, 120); } }));
+  };
+  document.getElementById("main").before(h("form.dials", { "aria-label": "Settings of the simulation", onsubmit: (e) => e.preventDefault() }, model.dials.map(field), say));
+}
+
 function repaint() {
   inks.clear();
   for (const p of plots) p.u?.redraw(false);

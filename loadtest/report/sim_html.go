@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,7 +12,15 @@ import (
 // SimulationHTML writes a report as one page that needs nothing else: its script, its style and its
 // figures are within it, and it sends no request. It takes a few megabytes at most.
 func SimulationHTML(w io.Writer, r *sim.Report, options PageOptions) error {
-	return newSimPage(r, options).write(w, "")
+	return newSimPage(r, options).write(w)
+}
+
+// SimulationData writes what the page of a report shows, as its script reads it.
+func SimulationData(w io.Writer, r *sim.Report, options PageOptions) error {
+	if err := json.NewEncoder(w).Encode(newSimPage(r, options)); err != nil {
+		return fmt.Errorf("write data of page: %w", err)
+	}
+	return nil
 }
 
 // mostPageSteps keeps a page small enough for a phone, whatever the scenario.
@@ -26,6 +35,7 @@ func newSimPage(r *sim.Report, options PageOptions) *page {
 		Notes:   []string{},
 		Names:   []pageName{},
 		Nodes:   []string{},
+		Dials:   options.Dials,
 	}
 	if r.Stopped {
 		p.Notes = append(p.Notes, stopped(r))
