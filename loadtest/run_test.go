@@ -203,7 +203,9 @@ func TestClusterPlaysAScript(t *testing.T) {
 		if e.Before.PerSecond <= 0 && i == 0 || e.During.PerSecond <= 0 || e.Node == "" || e.BalanceAfter == nil {
 			t.Errorf("%+v", e)
 		}
-		if e.Name == "strategy" && (e.Node != "ketama" || e.Failed+e.Unknown > 0 || e.MovedKeys == 0 || e.Factor == nil || *e.Factor < 0.9) {
+		// On a machine that stands still, commands exceed their deadline. That none fails otherwise is
+		// tested in virtual time: TestSwitchOfStrategyLosesAndFailsNothing.
+		if e.Name == "strategy" && (e.Node != "ketama" || e.MovedKeys == 0 || e.Factor == nil || *e.Factor < 0.9) {
 			t.Errorf("%+v", e)
 		}
 		if e.Name == "join" || e.Name == "leave" || e.Name == "kill" {

@@ -68,7 +68,7 @@ func TestRingFollowsJoinsAndLeaves(t *testing.T) {
 
 			stop := make(chan struct{})
 			var load sync.WaitGroup
-			counts := make([]int64, 4)
+			counts := make([]tallied, 4)
 			for w := range counts {
 				load.Go(func() { counts[w] = countThrough(t, r, w, stop) })
 			}
@@ -94,8 +94,8 @@ func TestRingFollowsJoinsAndLeaves(t *testing.T) {
 					}
 					sum += got
 				}
-				if sum != want || want == 0 {
-					t.Errorf("%d were counted, it is %d", want, sum)
+				if sum < want.done || sum > want.done+want.unknown || want.done == 0 {
+					t.Errorf("%d were counted, and %d perhaps; it is %d", want.done, want.unknown, sum)
 				}
 			}
 			if n, err := r.Do(t.Context(), "DBSIZE").Int(); err != nil || route == client.Forward && n < 97 {
@@ -108,9 +108,26 @@ func TestRingFollowsJoinsAndLeaves(t *testing.T) {
 	}
 }
 
+// tallied counts increments: those that were acknowledged, and those of unknown outcome.
+type tallied struct{ done, unknown int64 }
+
+// count counts the increment of a reply. It returns false if that failed in another way.
+func (c *tallied) count(err error) bool {
+	switch {
+	case err == nil:
+		c.done++
+	case errors.Is(err, client.ErrUnknownOutcome):
+		c.unknown++
+	default:
+		return false
+	}
+	return true
+}
+
 // countThrough runs a mixed load until stop is closed, and returns how much it has counted. It
-// rests for some milliseconds now and then, for the nodes to get on.
-func countThrough(t *testing.T, r *client.Ring, w int, stop chan struct{}) (n int64) {
+// rests for some milliseconds now and then, for the nodes to get on. On a machine that stands still,
+// commands exceed their deadline, and their outcome is unknown.
+func countThrough(t *testing.T, r *client.Ring, w int, stop chan struct{}) (n tallied) {
 	ctx := context.Background()
 	for i := 0; ; i++ {
 		select {
@@ -123,27 +140,30 @@ func countThrough(t *testing.T, r *client.Ring, w int, stop chan struct{}) (n in
 		for j := range 10 {
 			p.Do("INCR", fmt.Sprintf("count:%d:%d", w, (i*10+j)%97))
 		}
-		replies, err := p.Exec(ctx)
-		if err != nil || len(replies) != 10 {
-			t.Errorf("pipeline: %v", err)
+		replies, _ := p.Exec(ctx)
+		if len(replies) != 10 {
+			t.Errorf("pipeline: %d replies", len(replies))
 			return n
 		}
-		n += 10
-		if err := r.Do(ctx, "INCR", fmt.Sprintf("count:%d:%d", w, i%97)).Err(); err != nil {
-			t.Errorf("INCR: %v", err)
-			return n
+		replies = append(replies, r.Do(ctx, "INCR", fmt.Sprintf("count:%d:%d", w, i%97)))
+		for _, reply := range replies {
+			if !n.count(reply.Err()) {
+				t.Errorf("INCR: %v", reply.Err())
+				return n
+			}
 		}
-		n++
 		a, b, c := fmt.Sprint("a:", w, ":", i%50), fmt.Sprint("b:", w, ":", i%50), fmt.Sprint("c:", w, ":", i%50)
-		if err := r.Do(ctx, "MSET", a, "1", b, "2", c, "3").Err(); err != nil {
-			t.Errorf("MSET: %v", err)
+		set := r.Do(ctx, "MSET", a, "1", b, "2", c, "3").Err()
+		if set != nil && !errors.Is(set, client.ErrUnknownOutcome) {
+			t.Errorf("MSET: %v", set)
 			return n
 		}
-		if got, err := r.Do(ctx, "MGET", a, "none", b, c).Texts(); err != nil || fmt.Sprint(got) != "[1  2 3]" {
+		if got, err := r.Do(ctx, "MGET", a, "none", b, c).Texts(); err != nil || set == nil && fmt.Sprint(got) != "[1  2 3]" {
 			t.Errorf("MGET: %q, %v", got, err)
 			return n
 		}
-		if got, err := r.Do(ctx, "DEL", a, b, c, "none").Int(); err != nil || got != 3 {
+		got, err := r.Do(ctx, "DEL", a, b, c, "none").Int()
+		if err != nil && !errors.Is(err, client.ErrUnknownOutcome) || err == nil && set == nil && got != 3 {
 			t.Errorf("DEL: %d, %v", got, err)
 			return n
 		}
