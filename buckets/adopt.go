@@ -40,7 +40,7 @@ func (s *Strategy) adopt(in ring.Input, members []ring.Member) *balance {
 		n := min(len(this.had), in.Copies())
 		this.holders = append(this.holders, this.had[:n]...)
 	}
-	b := newBalance(members, all, in.Copies())
+	b := newBalance(members, all, in)
 	b.fillAny()
 	newAdoption(b, stakes).run()
 	return b

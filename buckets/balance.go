@@ -34,8 +34,8 @@ type balance struct {
 	share  []float64 // of how many it should be, not rounded
 }
 
-func newBalance(members []ring.Member, all []bucket, copies int) *balance {
-	n := len(members)
+func newBalance(members []ring.Member, all []bucket, in ring.Input) *balance {
+	n, copies := len(members), in.Copies()
 	b := &balance{
 		members: members, copies: copies, all: all,
 		held: make([]int, n), serves: make([]int, n), share: make([]float64, n),
@@ -49,10 +49,14 @@ func newBalance(members []ring.Member, all []bucket, copies int) *balance {
 	for _, m := range members {
 		weights += m.Weight
 	}
+	shift := newShift(members, all, in.Overrides)
+	exact := ring.Quotas(members, copies)
 	for i, m := range members {
-		b.share[i] = float64(len(all)) * m.Weight / weights
+		b.share[i] = float64(len(all))*m.Weight/weights + float64(shift.serves[i])
+		exact[i] *= float64(len(all))
 	}
-	b.quotas = newQuotas(ring.Quotas(members, copies), b.held, len(all), copies)
+	shift.apply(exact, len(all))
+	b.quotas = newQuotas(exact, b.held, len(all)*copies)
 
 	b.order = make([]int32, len(all))
 	for i := range all {

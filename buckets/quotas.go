@@ -21,16 +21,15 @@ type quotas struct {
 // rounding is how far a quota may be off for being computed in floating point.
 const rounding = 1e-6
 
-// newQuotas rounds quotas, which are parts of the number of buckets. The ceiling goes
-// first to those who have more than the floor, since there it saves a move.
-func newQuotas(shares []float64, held []int, buckets, copies int) quotas {
+// newQuotas rounds exact quotas, which add up to all copies. The ceiling goes first to those who have
+// more than the floor, since there it saves a move.
+func newQuotas(shares []float64, held []int, copies int) quotas {
 	n := len(shares)
 	q := quotas{floors: make([]int, n), ceilings: make([]int, n)}
 	rest := make([]float64, n)
 	order := make([]int, n)
-	left := buckets * copies
-	for i, share := range shares {
-		exact := share * float64(buckets)
+	left := copies
+	for i, exact := range shares {
 		q.floors[i] = int(math.Floor(exact + rounding))
 		q.ceilings[i] = int(math.Ceil(exact - rounding))
 		rest[i] = exact - float64(q.floors[i])

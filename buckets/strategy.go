@@ -89,6 +89,8 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
+	before := in.Present
+	in.Present = projected(in)
 	all, ok := s.founded(), true
 	if in.Present != nil {
 		all, ok = s.present(in.Present, members)
@@ -97,13 +99,13 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if ok {
 		all = s.splitAll(all, len(members), in.Copies())
 		all = s.splitOutgrown(all, in.Load)
-		b = newBalance(members, all, in.Copies())
+		b = newBalance(members, all, in)
 		b.moveCopies()
 	} else {
 		b = s.adopt(in, members)
 	}
 	b.electPrimaries()
-	return ring.Succeed(in.Present, b.rows())
+	return ring.Succeed(before, overridden(b.rows(), in))
 }
 
 // founded returns the buckets of a new cluster, of which no member has a copy.

@@ -53,7 +53,7 @@ func DesiredPlacement(st *table.State, strategy ring.Strategy, members []ring.Me
 	return strategy.Desired(ring.Input{
 		Members: members,
 		Backups: st.Cluster().Backups,
-		Present: st.Placement(),
+		Present: st.Placement(), Overrides: st.LoadBalance().Overrides,
 	})
 }
 

@@ -26,6 +26,9 @@ type Operator interface {
 	// Switch has the cluster placed by another strategy, or with other settings, of which each is
 	// a name and a value.
 	Switch(ctx context.Context, name string, settings []string) error
+	// BalanceLoad sets load balancing to on or off, or evens the load once. Without a mode it describes
+	// the setting, as lines of a name and a value.
+	BalanceLoad(ctx context.Context, mode string) (string, error)
 	// Leave has this node hand over what it has, and then end.
 	Leave(ctx context.Context) error
 	// Forget takes a node that will not come back out of the cluster.
@@ -146,6 +149,8 @@ type Change struct {
 	// present one stays.
 	Strategy string
 	Settings []string
+	// Load asks for the moves that even the load, and for nothing else.
+	Load bool
 }
 
 // strategy returns the name of the strategy in force.
@@ -164,8 +169,12 @@ func (s *Server) hashmaskError() string {
 	return "ERR HASHMASK: this cluster does not consist of buckets yet: see RING STRATEGY for the switch and RING PLACEMENT for the ranges"
 }
 
-// cmdRingPlan is RING PLAN [JOIN node[:weight] ...] [LEAVE node ...] [STRATEGY name [setting value ...]].
+// cmdRingPlan is RING PLAN LOAD, or RING PLAN [JOIN node[:weight] ...] [LEAVE node ...] [STRATEGY name [setting value ...]].
 func cmdRingPlan(x *call) {
+	if len(x.Args) == 3 && wire.EqualFold(x.Args[2], "load") {
+		replyPlan(x, Change{Load: true})
+		return
+	}
 	var c Change
 	mode := ""
 	for _, arg := range x.Args[2:] {
@@ -194,12 +203,40 @@ func cmdRingPlan(x *call) {
 		x.Error(command.MsgSyntax)
 		return
 	}
+	replyPlan(x, c)
+}
+
+// replyPlan replies with what would move.
+func replyPlan(x *call, c Change) {
 	var report string
 	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
 		report, err = o.Plan(ctx, c)
 		return err
 	}) {
 		x.Verbatim(report)
+	}
+}
+
+// cmdRingBalance is RING BALANCE LOAD [ON|OFF|ONCE].
+func cmdRingBalance(x *call) {
+	mode := ""
+	if len(x.Args) == 4 {
+		mode = strings.ToLower(string(x.Args[3]))
+	}
+	known := mode == "" || mode == "on" || mode == "off" || mode == "once"
+	if len(x.Args) > 4 || !wire.EqualFold(x.Args[2], "load") || !known {
+		x.Error(command.MsgSyntax)
+		return
+	}
+	var report string
+	switch done := x.withOperator(func(ctx context.Context, o Operator) (err error) {
+		report, err = o.BalanceLoad(ctx, mode)
+		return err
+	}); {
+	case done && mode == "":
+		x.Verbatim(report)
+	case done:
+		x.OK()
 	}
 }
 

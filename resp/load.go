@@ -5,6 +5,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/load"
 )
 
 // The load on this node's ranges, as package ring/load measures it.
@@ -42,6 +43,14 @@ func (s *Server) Load() status.Load {
 		l.Hottest, l.HottestRate = hottest.String(), rate
 	}
 	return l
+}
+
+// LoadProfile returns the load on this node's ranges by cell.
+func (s *Server) LoadProfile() *load.Profile {
+	return s.meter.Profile(func(r ring.Range) int64 {
+		_, size := s.store.RangeSize(uint16(r.Start>>16), uint16((r.End-1)>>16))
+		return size
+	})
 }
 
 // ownRanges goes over the ranges that this node serves.

@@ -158,10 +158,16 @@ func (o *orders) note(format string, args ...any) error {
 }
 
 func (o *orders) Plan(_ context.Context, c Change) (string, error) {
+	if c.Load {
+		return "the load\n", o.note("plan load")
+	}
 	return "the plan\n", o.note("plan %v %v %q %v", c.Join, c.Leave, c.Strategy, c.Settings)
 }
 func (o *orders) Strategy(context.Context) (string, error) {
 	return "strategy:x\r\n", o.note("strategy")
+}
+func (o *orders) BalanceLoad(_ context.Context, mode string) (string, error) {
+	return "load_balancing:off\r\n", o.note("balance %q", mode)
 }
 func (o *orders) Switch(_ context.Context, name string, settings []string) error {
 	return o.note("switch %s %v", name, settings)
@@ -188,6 +194,11 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	for _, test := range []struct{ line, Writer, log string }{
 		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false} {b 2 [] false}] [c] "" []`},
 		{"RING PLAN STRATEGY ketama POINTS 8 LEAVE c", "$the plan\n", `plan [] [c] "ketama" [POINTS 8]`},
+		{"RING PLAN load", "$the load\n", "plan load"},
+		{"RING BALANCE LOAD", "$load_balancing:off\r\n", `balance ""`},
+		{"RING BALANCE LOAD ON", "+OK", `balance "on"`},
+		{"RING BALANCE load off", "+OK", `balance "off"`},
+		{"RING BALANCE LOAD Once", "+OK", `balance "once"`},
 		{"RING STRATEGY", "$strategy:x\r\n", "strategy"},
 		{"RING STRATEGY vnode VNODES 8", "+OK", "switch vnode [VNODES 8]"},
 		{"RING STRATEGY maglev", "+OK", "switch maglev []"},
@@ -217,7 +228,8 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	operator.log = nil
 	for _, line := range []string{
 		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING PLAN STRATEGY", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
-		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING SCRUB x",
+		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING PLAN", "RING PLAN LOAD x", "RING PLAN LOAD JOIN a", "RING BALANCE LOAD maybe",
+		"RING BALANCE", "RING BALANCE KEYS", "RING BALANCE LOAD ON OFF", "RING SCRUB x",
 	} {
 		if got := o.Do(strings.Fields(line)...); got.Kind != '-' {
 			t.Errorf("%s: %v", line, got)

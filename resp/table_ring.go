@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/command"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // The commands that Redis does not have: who has what, and orders to the cluster.
 var ringCommands = []command.Row{
@@ -75,7 +78,8 @@ var ringCommands = []command.Row{
 				Between: true, Waits: true,
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
-			ringOrder("plan", -4, cmdRingPlan),
+			ringOrder("plan", -3, cmdRingPlan),
+			ringOrder("balance", -3, cmdRingBalance),
 			ringOrder("strategy", -2, cmdRingStrategy),
 			ringOrder("leave", 2, cmdRingLeave),
 			ringOrder("forget", 3, cmdRingForget),
@@ -87,7 +91,7 @@ var ringCommands = []command.Row{
 			ringOrder("recreate", -3, cmdRingRecreate),
 			ringOrder("pin", 3, cmdRingPin),
 			{
-				Name: "help", Arity: 2, Group: "cluster", Run: cmdRingHelp,
+				Name: "help", Arity: 2, Group: "cluster", Run: admin.RingHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},

@@ -22,6 +22,8 @@ var (
 	// ErrPins: a strategy without points of its own was given pinned ones, or they
 	// leave a node without any.
 	ErrPins = errors.New("bad pins")
+	// ErrOverrides: overrides overlap, are too many, or name a node that cannot be one.
+	ErrOverrides = errors.New("bad overrides")
 )
 
 // Errors of a [Placement] and of what is read from bytes.

@@ -29,6 +29,10 @@ type Input struct {
 	// Present is the placement as it is, nil if there is none yet. Nodes in it that
 	// are not members any more are treated as gone.
 	Present *Placement
+	// Overrides are ranges that load balancing gives to other primaries, ordered and disjoint: see
+	// [CheckOverrides]. Of the strategies only buckets see them; package ring/strategy applies them to
+	// the placements of all others.
+	Overrides []Override
 	// Load returns what lies in a range; nil if unknown.
 	Load func(Range) Load
 }

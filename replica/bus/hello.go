@@ -17,6 +17,7 @@ import (
 // Version 4: a hello names the range of versions that its node speaks. What travels behind the
 // handshake is that of version 3.
 // Version 5: the table may hold a switch of the strategy. What travels is that of version 4.
+// Version 6: the table may hold overrides that even the load. What travels is that of version 4.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -31,9 +32,11 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 5
+	newestVersion = 6
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
+	// LoadVersion is the first one whose nodes understand a table with load balancing.
+	LoadVersion = 6
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

@@ -28,6 +28,12 @@ func (s *State) Check() error {
 	if s.cluster.Since > s.index {
 		k.fault("the strategy was switched at index %d of %d", s.cluster.Since, s.index)
 	}
+	if err := s.load.validate(); err != nil {
+		k.fault("%v", err)
+	}
+	if s.load.Since > s.index {
+		k.fault("load balancing was changed at index %d of %d", s.load.Since, s.index)
+	}
 	if s.basis > s.index {
 		k.fault("basis %d is above index %d", s.basis, s.index)
 	}

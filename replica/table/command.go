@@ -7,7 +7,7 @@ import "fmt"
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
 // [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew],
-// [Compared], [SetStrategy] and [EndSwitch], each by its pointer.
+// [Compared], [SetStrategy], [EndSwitch] and [SetLoadBalance], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -46,7 +46,8 @@ const (
 	kindCompared
 	kindSetStrategy
 	kindEndSwitch
-	lastKind = kindEndSwitch
+	kindSetLoadBalance
+	lastKind = kindSetLoadBalance
 )
 
 func (k kind) make() Command {
@@ -97,8 +98,10 @@ func (k kind) make() Command {
 		return new(Compared)
 	case kindSetStrategy:
 		return new(SetStrategy)
-	default:
+	case kindEndSwitch:
 		return new(EndSwitch)
+	default:
+		return new(SetLoadBalance)
 	}
 }
 

@@ -13,21 +13,12 @@ type SetStrategy struct {
 	Starts []NodeStart
 }
 
-// A NodeStart is one start of a node.
-type NodeStart struct {
-	Node        string
-	Incarnation uint64
-}
-
 func (*SetStrategy) kind() kind { return kindSetStrategy }
 
 func (s *SetStrategy) code(c *codec) {
 	s.Strategy.code(c)
 	c.number(&s.After)
-	list(c, &s.Starts, 2, func(n *NodeStart) {
-		c.text(&n.Node)
-		c.number(&n.Incarnation)
-	})
+	starts(c, &s.Starts)
 }
 
 func (s *SetStrategy) apply(d *draft) error {
@@ -41,16 +32,10 @@ func (s *SetStrategy) apply(d *draft) error {
 	if s.Strategy == of.Strategy {
 		return refuse(ErrInvalid, "the strategy is %.40q already", s.Strategy.Name)
 	}
-	known := make(map[NodeStart]bool, len(s.Starts))
-	for _, n := range s.Starts {
-		known[n] = true
+	if err := d.knownStarts(s.Starts); err != nil {
+		return err
 	}
-	for i := range d.nodes {
-		n := &d.nodes[i]
-		if n.State != Gone && !known[NodeStart{n.ID, n.Incarnation}] {
-			return refuse(ErrIncarnation, "%s was started meanwhile, as %d", n.ID, n.Incarnation)
-		}
-	}
+	d.dropOverrides() // they are of the load under the strategy before
 	of.Switch = Switch{Founding: of.FoundedWith(), Since: d.index, Unfinished: true}
 	of.Strategy = s.Strategy
 	d.replan()

@@ -153,6 +153,8 @@ func (x *chaos) command() Command {
 		return x.compared()
 	case kindSetStrategy:
 		return x.strategy()
+	case kindSetLoadBalance:
+		return x.loadBalance()
 	case kindEndSwitch:
 		return &EndSwitch{x.state().Cluster().Since, x.state().Basis()}
 	case kindRenew:
@@ -182,6 +184,24 @@ func (x *chaos) strategy() Command {
 		if n.State != Gone && x.IntN(40) > 0 {
 			s.Starts = append(s.Starts, NodeStart{n.ID, n.Incarnation})
 		}
+	}
+	return s
+}
+
+func (x *chaos) loadBalance() Command {
+	st := x.state()
+	s := &SetLoadBalance{On: x.IntN(2) == 0, After: st.LoadBalance().Since, Strategy: st.Cluster().Since}
+	for _, n := range st.Nodes() {
+		if n.State != Gone && x.IntN(40) > 0 {
+			s.Starts = append(s.Starts, NodeStart{n.ID, n.Incarnation})
+		}
+	}
+	for at := uint64(0); x.IntN(4) > 0; {
+		start := at + x.Uint64N(1<<30)
+		if at = start + 1 + x.Uint64N(1<<28); at >= circle {
+			break
+		}
+		s.Overrides = append(s.Overrides, ring.Override{Range: ring.Range{Start: ring.Token(start), End: ring.Token(at)}, Node: x.node(), Home: x.node()})
 	}
 	return s
 }

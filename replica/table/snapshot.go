@@ -7,11 +7,12 @@ import (
 )
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
-// all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons and
-// 3 no Switch. A state is written in version 3 until the strategy is switched, so that
-// until then an older build can read it.
+// all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons,
+// 3 no Switch and 4 no LoadBalance. A state is written in the oldest of the last three versions
+// that has all of it, so that an older build can read it.
 const (
-	snapshotVersion         = 4
+	snapshotVersion         = 5
+	unbalancedSnapshot byte = 4
 	unswitchedSnapshot byte = 3
 )
 
@@ -20,8 +21,12 @@ const (
 func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
 	version := byte(snapshotVersion)
-	if s.cluster.Switch == (Switch{}) {
+	switch {
+	case s.load.Since != 0:
+	case s.cluster.Switch == (Switch{}):
 		version = unswitchedSnapshot
+	default:
+		version = unbalancedSnapshot
 	}
 	c.buf = append(c.buf, version)
 	flat := make([]Row, 0, s.rows.n)
@@ -53,6 +58,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
 	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
 	s.nodes, s.handoffs, s.rows, s.comparisons = d.nodes, d.handoffs, d.rows, d.comparisons
+	s.load = d.load
 	return nil
 }
 
@@ -72,6 +78,9 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	}
 	if version > unswitchedSnapshot {
 		d.cluster.Switch.code(c)
+	}
+	if version > unbalancedSnapshot {
+		d.load.code(c)
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)

@@ -25,6 +25,7 @@ type State struct {
 	rows     rows
 
 	comparisons Comparisons
+	load        LoadBalance
 
 	placed    sync.Once
 	placement *ring.Placement

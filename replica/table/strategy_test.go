@@ -38,7 +38,7 @@ func TestSwitchIsPartOfTheState(t *testing.T) {
 	if of.Strategy != next || of.FoundedWith() != founding || of.Since != s.Index() || !of.Unfinished || s.Basis() == before {
 		t.Errorf("%+v", of)
 	}
-	if v := version(s); v != snapshotVersion {
+	if v := version(s); v != unbalancedSnapshot {
 		t.Errorf("version %d after a switch", v)
 	}
 	read := new(State)

@@ -54,6 +54,7 @@ type cluster struct {
 	readiness  readiness
 	status     statusReporter
 	switcher   switcher
+	balancer   loadBalancer
 
 	mu          sync.Mutex
 	links       map[string]*link // by node
@@ -78,7 +79,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.entry.c, c.entry.enteredCh = c, make(chan struct{})
 	c.departure.c, c.recreation.c, c.readiness.c, c.status.c = c, c, c, c
-	c.switcher.c = c
+	c.switcher.c, c.balancer.c = c, c
 	c.departure.leaveCtx, c.departure.endLeaves = context.WithCancel(c.ctx)
 	defer func() {
 		if err != nil {
@@ -191,6 +192,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.done.Go(c.entry.enter)
 	c.done.Go(c.watchFatal)
 	c.done.Go(c.forgetProxies)
+	c.done.Go(c.balancer.run)
 	if cfg.RecreateAfter > 0 {
 		c.done.Go(c.recreation.recreateLost)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/load"
 )
 
 const (
@@ -40,12 +41,26 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 			return "", err
 		}
 	}
-	desired, err := desiredBy(next, inputOf(st, members))
+	in := inputOf(st, members)
+	var balance *load.Proposal
+	switch {
+	case change.Load:
+		if balance, err = c.balancer.proposal(ctx, st); err != nil {
+			return "", err
+		}
+		in.Overrides = balance.Overrides
+	case change.Strategy != "":
+		in.Overrides = nil // a switch drops them
+	}
+	desired, err := desiredBy(next, in)
 	if err != nil {
 		return "", err
 	}
 	p := c.compare(ctx, st, desired, members)
 	p.Leave = leaving
+	if balance != nil {
+		p.Balance = plannedBalance(balance)
+	}
 	if change.Strategy != "" {
 		of.Strategy = tableSettings(next)
 		to := strategyReport(&of)

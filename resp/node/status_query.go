@@ -23,6 +23,8 @@ import (
 type statusQuery struct {
 	// Loads are ranges whose load is asked for.
 	Loads []ring.Range `json:"loads,omitempty"`
+	// Profile asks for the load by cell.
+	Profile bool `json:"profile,omitempty"`
 }
 
 // A nodeStatus is what a node knows of itself.
@@ -38,6 +40,7 @@ type nodeStatus struct {
 	Lease    *status.Lease      `json:"lease,omitempty"`
 	Scrub    *status.Scrub      `json:"scrub,omitempty"`
 	Load     *status.Load       `json:"load,omitempty"`
+	Profile  []byte             `json:"profile,omitempty"` // a load.Profile in its binary form
 	Progress []replica.Progress `json:"progress,omitempty"`
 	Loads    []ring.Load        `json:"loads,omitempty"` // in the order of the inquiry
 }
@@ -84,6 +87,9 @@ func (sr *statusReporter) ownStatus(ctx context.Context, q *statusQuery) nodeSta
 	a.Keys, a.Bytes = sr.c.n.server.OwnSize()
 	l := sr.c.n.server.Load()
 	a.Load = &l
+	if q.Profile {
+		a.Profile, _ = sr.c.n.server.LoadProfile().MarshalBinary() // never fails
+	}
 	a.Lease = leaseOf(sr.c.engine.LeaseStats())
 	if err := sr.c.n.store.Writable(); err != nil {
 		a.Refused = err.Error()

@@ -58,7 +58,13 @@ func (sw *switcher) version(n *table.Node) uint16 {
 // neededVersion is the oldest version of the bus protocol that other nodes may speak: those that do
 // not understand the table stay out.
 func (sw *switcher) neededVersion() uint16 {
-	if sw.c.table != nil && sw.c.table.State().Cluster().Since != 0 {
+	if sw.c.table == nil {
+		return 0
+	}
+	switch st := sw.c.table.State(); {
+	case st.LoadBalance().Since != 0:
+		return bus.LoadVersion
+	case st.Cluster().Since != 0:
 		return bus.SwitchVersion
 	}
 	return 0
@@ -96,11 +102,13 @@ func (sw *switcher) propose(ctx context.Context, name string, settings []string)
 		return err
 	}
 	// The strategy may refuse these members.
-	if _, err := desiredBy(next, inputOf(st, st.MembersOf())); err != nil {
+	in := inputOf(st, st.MembersOf())
+	in.Overrides = nil // a switch drops them
+	if _, err := desiredBy(next, in); err != nil {
 		return err
 	}
 	set := &table.SetStrategy{Strategy: tableSettings(next), After: of.Since}
-	if set.Starts, err = sw.starts(ctx, st); err != nil {
+	if set.Starts, err = sw.starts(ctx, st, bus.SwitchVersion, "switch strategies"); err != nil {
 		return err
 	}
 	err = sw.c.propose(ctx, set, func(st *table.State) bool {
@@ -128,7 +136,7 @@ func otherStrategy(of *table.Cluster, name string, settings []string) (strategy.
 
 // inputOf is what a strategy needs to know for its desired placement.
 func inputOf(st *table.State, members []ring.Member) ring.Input {
-	return ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement()}
+	return ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement(), Overrides: st.LoadBalance().Overrides}
 }
 
 const (
@@ -138,10 +146,10 @@ const (
 	versionPause   = 200 * time.Millisecond // between two attempts to ask a node
 )
 
-// starts returns the nodes, all of which understand a switch. A node that was met has said so, though
+// starts returns the nodes, all of which speak a version and so can do what is asked for. A node that was met has said so, though
 // it may have crashed since. The others are asked, and one that is away says it when it returns: see
 // neededVersion.
-func (sw *switcher) starts(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
+func (sw *switcher) starts(ctx context.Context, st *table.State, needed uint16, what string) ([]table.NodeStart, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	var all []table.NodeStart
@@ -154,14 +162,14 @@ func (sw *switcher) starts(ctx context.Context, st *table.State) ([]table.NodeSt
 			continue
 		}
 		version, err := sw.version(&n), error(nil)
-		if version < bus.SwitchVersion {
+		if version < needed {
 			version, err = sw.ask(ctx, n.ID)
 		}
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("node %s does not say whether its build can switch strategies: %w", n.ID, err)
-		case version != 0 && version < bus.SwitchVersion:
-			return nil, fmt.Errorf("the build of node %s cannot switch strategies: upgrade it first", n.ID)
+			return nil, fmt.Errorf("node %s does not say whether its build can %s: %w", n.ID, what, err)
+		case version != 0 && version < needed:
+			return nil, fmt.Errorf("the build of node %s cannot %s: upgrade it first", n.ID, what)
 		}
 	}
 	return all, nil

@@ -246,7 +246,7 @@ func (c *virtualCluster) unsettled(ids []string) string {
 		if len(st.Handoffs()) > 0 || st.Cluster().Unfinished {
 			return fmt.Sprintf("%s sees %d handoffs, a switch: %v", id, len(st.Handoffs()), st.Cluster().Unfinished)
 		}
-		desired, err := cl.strategy.Desired(ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement()})
+		desired, err := cl.strategy.Desired(inputOf(st, members))
 		if err != nil {
 			return err.Error()
 		}

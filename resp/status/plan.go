@@ -12,7 +12,9 @@ type Plan struct {
 	Strategy    Strategy
 	// Switch is the strategy to switch to; nil if the present one stays.
 	Switch *Strategy
-	Moves  []PlannedMove // from node to node, by From and To
+	// Balance is how the load would be evened; nil if that is not planned.
+	Balance *PlannedBalance
+	Moves   []PlannedMove // from node to node, by From and To
 	// Least is what has to move at least to give each node the load that it would have.
 	Least Amount
 	// Promotions are ranges that would only change their primary, Drops copies that
@@ -29,6 +31,18 @@ type Plan struct {
 	// Running are handoffs that are under way: what they have not moved yet is part of
 	// the plan.
 	Running int
+}
+
+// A PlannedBalance is the load before and after.
+type PlannedBalance struct {
+	// Before and After are the load of the busiest node by its weight, as a multiple of the mean.
+	Before, After float64
+	Busiest       string // before
+	// Ranges would go to another primary; Bytes is what would be copied, estimated by the nodes' counts.
+	Ranges int
+	Bytes  int64
+	// Loads are operations a second before and after, by node.
+	Loads map[string][2]float64
 }
 
 // An Amount of data.
@@ -93,14 +107,21 @@ func (p *Plan) Draw(w io.Writer, cells int) error {
 	if p.Switch != nil {
 		words = append(words, "switch to "+p.Switch.text())
 	}
+	if p.Balance != nil {
+		words = append(words, "even the load")
+	}
 	d.line("%s · %s", strings.Join(words, "; "), p.Strategy.text())
+	if b := p.Balance; b != nil {
+		d.line("busiest node by its weight: %s with %.2f × the mean load now, %.2f × expected; %s would go to another primary, with about %s to copy",
+			b.Busiest, b.Before, b.After, plural(b.Ranges, "range"), size(b.Bytes))
+	}
 	if len(p.Moves) == 0 {
 		d.line("nothing would move")
 	} else {
 		d.out.WriteString("\n" + tabulate(&d, append(p.Moves, p.Total()), p.moveColumns))
 	}
 	p.remark(&d)
-	d.out.WriteString("\n" + tabulate(&d, p.Nodes, plannedColumns))
+	d.out.WriteString("\n" + tabulate(&d, p.Nodes, p.nodeColumns))
 	_, err := io.WriteString(w, d.out.String())
 	return err
 }
@@ -158,8 +179,8 @@ func estimate(s float64) string {
 	return "~" + seconds(s)
 }
 
-func plannedColumns(label map[string]string) []column[PlannedNode] {
-	return []column[PlannedNode]{
+func (p *Plan) nodeColumns(label map[string]string) []column[PlannedNode] {
+	columns := []column[PlannedNode]{
 		{head: "node", left: true, get: func(n *PlannedNode) string { return label[n.ID] }},
 		{head: "P now", get: func(n *PlannedNode) string { return strconv.Itoa(n.Before.Ranges) }},
 		{head: "then", get: func(n *PlannedNode) string { return strconv.Itoa(n.After.Ranges) }},
@@ -168,6 +189,13 @@ func plannedColumns(label map[string]string) []column[PlannedNode] {
 		{head: "share % now", get: func(n *PlannedNode) string { return percent(n.Before.Share) }},
 		{head: "then", get: func(n *PlannedNode) string { return percent(n.After.Share) }},
 	}
+	if p.Balance == nil {
+		return columns
+	}
+	ops := func(at int) func(*PlannedNode) string {
+		return func(n *PlannedNode) string { return count(int64(p.Balance.Loads[n.ID][at] + .5)) }
+	}
+	return append(columns, column[PlannedNode]{head: "ops/s now", get: ops(0)}, column[PlannedNode]{head: "then", get: ops(1)})
 }
 
 // remark says what the figures rest on.

@@ -58,5 +58,22 @@ type hashed struct {
 	token ring.TokenFunc
 }
 
+// Desired implements [ring.Strategy]: the strategy's placement with the overrides applied.
+func (h hashed) Desired(in ring.Input) (*ring.Placement, error) {
+	all := in.Overrides
+	if err := ring.CheckOverrides(all); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 || h.Name() == Buckets {
+		return h.Strategy.Desired(in)
+	}
+	in.Overrides = nil
+	desired, err := h.Strategy.Desired(in)
+	if err != nil {
+		return nil, err
+	}
+	return ring.Overridden(desired, in.Present, all, in.Members)
+}
+
 // Token implements [ring.Strategy].
 func (h hashed) Token(key []byte) ring.Token { return h.token(key) }
