@@ -65,6 +65,7 @@ func (a *app) loadtestCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	set.AddTo(cmd)
+	cmd.AddCommand(a.loadtestDiffCommand())
 	cmd.Flags().BoolVar(&o.wide, "wide", false, "use all of the terminal's width")
 	configure := func(cmd *cobra.Command, rest []string) error {
 		faults := parts(set.Load(a.ownArgs(cmd), rest, passwordOnly(a.environ)))
@@ -167,13 +168,15 @@ func (o *loading) write(kind string, w io.Writer, r *result.Report) error {
 		return report.HTML(w, r, report.PageOptions{})
 	case "markdown":
 		return report.Markdown(w, r)
+	case "junit":
+		return report.JUnit(w, r, o.assertion)
 	default:
 		return report.Picture(w, r)
 	}
 }
 
 // loadtestOutputFlags do not change what is measured.
-var loadtestOutputFlags = []string{"json", "csv", "events-csv", "hdr", "html", "markdown", "svg", "assert", "wide"}
+var loadtestOutputFlags = []string{"json", "csv", "events-csv", "hdr", "html", "markdown", "junit", "svg", "assert", "wide"}
 
 // reproduce is the command line that does the same again.
 func (o *loading) reproduce(cmd *cobra.Command) string {

@@ -38,6 +38,7 @@ type loading struct {
 	verify          bool
 	route           string
 	json, csv, html string
+	junit           string
 	hdr, events     string
 	markdown, svg   string
 	assert          string
@@ -122,7 +123,8 @@ func (o *loading) settings() *settings.Set {
 	file("csv", &o.csv, "write a line for each window of time")
 	file("events-csv", &o.events, "write a line for each event")
 	file("hdr", &o.hdr, "write histograms as a log of HdrHistogram")
-	file("markdown", &o.markdown, "write tables for a README")
+	file("markdown", &o.markdown, "write a verdict and tables for a README or a summary of CI")
+	file("junit", &o.junit, "write rounds and assertions as test results for CI")
 	file("svg", &o.svg, "write a picture for a README")
 	for other, name := range map[string]string{
 		"c": "connections", "clients": "connections", "connection": "connections", "P": "pipeline", "n": "keys", "d": "value-size", "data-size": "value-size",
@@ -311,7 +313,7 @@ func readKeys(path string) (names [][]byte, err error) {
 func (o *loading) outputs() []output {
 	var wanted []output
 	for _, f := range []struct{ kind, path string }{
-		{"json", o.json}, {"csv", o.csv}, {"events-csv", o.events}, {"hdr", o.hdr}, {"html", o.html}, {"markdown", o.markdown}, {"svg", o.svg},
+		{"json", o.json}, {"csv", o.csv}, {"events-csv", o.events}, {"hdr", o.hdr}, {"html", o.html}, {"markdown", o.markdown}, {"junit", o.junit}, {"svg", o.svg},
 	} {
 		if f.path != "" {
 			wanted = append(wanted, output{kind: f.kind, path: f.path})

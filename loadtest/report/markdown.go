@@ -8,11 +8,12 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-// Markdown writes the tables as GitHub reads them: one of the whole runs, and one that has
+// Markdown writes the verdict, and tables as GitHub reads them: one of the whole runs, and one that has
 // the most telling figures of each event. The best is bold, spreads over rounds stand in
 // brackets.
 func Markdown(w io.Writer, r *result.Report) error {
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", Escaped(verdict(r)))
 	for _, note := range notes(r) {
 		fmt.Fprintf(&b, "> %s\n\n", Escaped(oneLine(note)))
 	}
