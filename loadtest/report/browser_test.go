@@ -32,7 +32,7 @@ type seen struct {
 	Width             int
 	Wide, Out         int
 	First             string // element that sticks out
-	Charts            int
+	Charts, Canvas    int    // how many, and the width of the first
 	Resources         int
 	Hover, Read, Step string
 	Toggled, Zoomed   bool
@@ -144,7 +144,7 @@ func checkUsable(t *testing.T, page string, overTime bool, widths ...int) {
 		if s.Wide != s.Width || s.Out != 0 {
 			t.Errorf("at %d: %d wide, %d elements stick out, the first a %s", s.Width, s.Wide, s.Out, s.First)
 		}
-		if s.Charts == 0 || s.Hover == "" || s.Read == "" || !s.Toggled || s.Resources != 0 {
+		if s.Charts == 0 || s.Canvas < s.Width/2 || s.Hover == "" || s.Read == "" || !s.Toggled || s.Resources != 0 {
 			t.Errorf("at %d: %+v", s.Width, s)
 		}
 		if overTime && s.Width != paperWidth && (!s.Zoomed || !s.Dragged || !s.Restored) {

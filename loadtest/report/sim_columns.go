@@ -143,12 +143,12 @@ var simFigures = []simFigure{
 		get: func(s *SimulationSummary) simCell { return simCell{text: Count(s.Moved.Keys)} }},
 	{name: "moved, bytes", help: "their bytes",
 		get: func(s *SimulationSummary) simCell { return simCell{text: Size(s.Moved.Bytes)} }},
-	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1",
+	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1 step by step",
 		get: func(s *SimulationSummary) simCell {
 			if s.Least.Keys == 0 {
 				return simCell{text: None}
 			}
-			return ranked(Ratio(s.Ratio), offLeast(s.Ratio))
+			return ranked(Ratio(s.Ratio), s.Off)
 		}},
 	{name: "between survivors", help: "copies that went between nodes which were there before and after",
 		get: func(s *SimulationSummary) simCell { return ranked(Count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},

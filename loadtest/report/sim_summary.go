@@ -15,6 +15,9 @@ type SimulationSummary struct {
 	Moved, Least, Survivors, Backups, Lost sim.Amount
 	Ratio                                  float64 // Moved.Keys ÷ Least.Keys; 0 if nothing had to move
 	Promoted                               int64
+	// Off is how far the steps are from the least possible, on average: a step that moves too much does
+	// not make up for one that moves too little.
+	Off float64
 
 	// Max ÷ mean, and the coefficient of variation of the keys.
 	WorstKeys, WorstZipf, WorstHotspot, WorstCV float64
@@ -34,13 +37,19 @@ func SummarizeSimulation(r *sim.Report) []SimulationSummary {
 		s := &all[i]
 		s.Contender = r.Contenders[i]
 		var computes, lookups, locates []float64
+		moves := 0
 		for j := range r.Steps {
 			step := &r.Steps[j]
 			o := &step.Outcomes[i]
 			s.add(step.LeastOf(i), o)
+			if step.LeastOf(i).Keys > 0 {
+				s.Off += offLeast(o.Ratio)
+				moves++
+			}
 			computes = append(computes, float64(o.Compute))
 			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
 		}
+		s.Off /= float64(max(1, moves))
 		s.Ratio = Share(s.Moved.Keys, s.Least.Keys)
 		s.Compute = time.Duration(sortedMedian(computes))
 		s.LookupNanos, s.LocateNanos = sortedMedian(lookups), sortedMedian(locates)

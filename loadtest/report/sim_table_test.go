@@ -128,3 +128,18 @@ func TestSimulationSummaryAddsStepsUp(t *testing.T) {
 		}
 	}
 }
+
+// Too much in one step and too little in another are no small movement.
+func TestSimulationBestIsNearTheLeastInEachStep(t *testing.T) {
+	r := simFake{nodes: 4, steps: 2, seed: 1, contenders: []string{"steady", "lucky"}}.report()
+	for i := range r.Steps[1:] {
+		step := &r.Steps[i+1]
+		step.Least.Keys = 1000
+		for j, moved := range [][]int64{{1020, 1020}, {1500, 500}} {
+			step.Outcomes[j].Moved.Keys, step.Outcomes[j].Ratio = moved[i], float64(moved[i])/1000
+		}
+	}
+	if got := simVerdict(r); !strings.Contains(got, "closest to the least possible movement: steady 1.02") {
+		t.Error(got)
+	}
+}

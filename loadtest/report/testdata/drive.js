@@ -7,6 +7,7 @@ async function use(frame) {
   const width = doc.documentElement.clientWidth;
   const out = all("body *").filter((e) => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, svg, nav, pre, .hide"));
   const s = { Width: width, Wide: doc.documentElement.scrollWidth, Out: out.length, First: out.length ? out[0].outerHTML.slice(0, 80) : "", Charts: all(".uplot").length };
+  s.Canvas = Math.floor(doc.querySelector(".uplot canvas")?.getBoundingClientRect().width || 0);
   const over = doc.querySelector(".u-over"), at = (x) => { const r = over.getBoundingClientRect(); return { clientX: r.left + x * r.width, clientY: r.top + r.height / 2, bubbles: true, movementX: 9, button: 0, view: win }; };
   const mouse = (type, x, on) => (on || over).dispatchEvent(new win.MouseEvent(type, at(x)));
   if (over) {
