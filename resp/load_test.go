@@ -84,3 +84,40 @@ func TestLoadlevelsShowsTheHottestRange(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadOfLongPipelinesIsSampledFairly has a hot key at one place of each pipeline.
+func TestLoadOfLongPipelinesIsSampledFairly(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		srv, dial := serveBubble(t, func(*Config) {})
+		c := dial()
+		in := resptest.NewReader(c)
+		const forever, times = 1e9, 100
+		for _, n := range []int{8, 10, 16, 32} {
+			var pipeline [][]string
+			for i := range n {
+				pipeline = append(pipeline, []string{"GET", fmt.Sprint("k", i)})
+			}
+			time.Sleep(time.Second)
+			srv.meter.Tick(forever)
+			for range times {
+				if _, err := c.Write(resptest.EncodeCommands(pipeline)); err != nil {
+					t.Fatal(err)
+				}
+				for range n {
+					if _, err := in.Read(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			srv.meter.Tick(forever)
+			for i := range n {
+				if ops := srv.meter.Rate(cellOf(fmt.Sprint("k", i))).Ops * forever; n%loadSample != 0 && math.Abs(ops-times) > times/10 {
+					t.Errorf("%d of %d requests: %.1f operations are counted, %d were made", i, n, ops, times)
+				}
+			}
+			if ops := srv.meter.Total().Ops * forever; math.Abs(ops-float64(n*times)) > float64(n*times)/50 {
+				t.Errorf("%d requests: %.1f operations are counted, %d were made", n, ops, n*times)
+			}
+		}
+	})
+}

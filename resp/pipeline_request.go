@@ -134,6 +134,9 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 		}
 	}
 	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
+	if c.srv.hotkeys.Running() {
+		c.srv.hotkeys.Note(cmd, args, took, len(c.out.Buf)-at)
+	}
 	if cap(c.out.Buf) > keepReply {
 		c.replyBuf.charge()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
@@ -101,6 +102,7 @@ type Server struct {
 	settings        settings.Running
 	stats           *stats.Stats
 	meter           load.Meter // of this node's ranges
+	hotkeys         hotkeys.Tracker
 	budget          budget
 	pause           pause
 	monitors        monitors

@@ -18,6 +18,7 @@ var onPurpose = map[string]string{
 	"bitop":          "has operations of Redis 8.2",
 	"zrank":          "has an option of Redis 7.2",
 	"zrevrank":       "has an option of Redis 7.2",
+	"hotkeys":        "of Redis 8.6",
 	"hashmask":       "ours",
 	"loadlevels":     "ours",
 	"ring":           "ours",

@@ -1,6 +1,10 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/command"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
+)
 
 // The commands about the server as a whole that act on its connections or on all keys. The others
 // are in internal/admin.
@@ -31,7 +35,34 @@ var serverCommands = []command.Row{
 		Tips:   []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 	},
 	{
+		Name: "hotkeys", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
+			hotkeysRow("start", -2, (*hotkeys.Tracker).Start),
+			hotkeysRow("stop", 2, (*hotkeys.Tracker).Stop),
+			hotkeysRow("get", 2, (*hotkeys.Tracker).Get),
+			hotkeysRow("reset", 2, (*hotkeys.Tracker).Reset),
+			{
+				Name: "help", Arity: 2, Group: "server", Run: hotkeys.Help,
+				Flags: command.FlagLoading | command.FlagStale,
+			},
+		},
+	},
+	{
 		Name: "monitor", Arity: 1, Group: "server", Run: byServer(cmdMonitor),
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
+}
+
+// hotkeysRow is a row of HOTKEYS, which all nodes carry out.
+func hotkeysRow(name string, arity int, run func(*hotkeys.Tracker, *command.Call, hotkeys.Cluster)) *command.Row {
+	return &command.Row{
+		Name: name, Arity: arity, Group: "server", AsksNodes: true, ForNodes: true,
+		Flags: command.FlagAdmin | command.FlagNoScript,
+		Run: byServer(func(x *call) {
+			run(&x.srv.hotkeys, &x.Call, hotkeys.Cluster{
+				Ask: func() [][]byte { return x.askPeers(x.raw()) }, Slots: x.srv.clusterMode(), CPU: admin.CPUTimes,
+			})
+		}),
+	}
 }

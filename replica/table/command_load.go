@@ -22,9 +22,6 @@ type LoadBalance struct {
 func (s *State) LoadBalance() LoadBalance { return s.load }
 
 func (l *LoadBalance) validate() error {
-	if l.Since == 0 && (l.On || len(l.Overrides) > 0) {
-		return fmt.Errorf("%w: load balancing since no index", ErrInvalid)
-	}
 	if err := ring.CheckOverrides(l.Overrides); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -84,13 +81,6 @@ func (s *SetLoadBalance) apply(d *draft) error {
 	}
 	d.load = LoadBalance{On: s.On, Overrides: s.Overrides, Since: d.index}
 	return d.load.validate()
-}
-
-// dropOverrides leaves all ranges to the strategy.
-func (d *draft) dropOverrides() {
-	if len(d.load.Overrides) > 0 {
-		d.load.Overrides, d.load.Since = nil, d.index
-	}
 }
 
 // A NodeStart is one start of a node.

@@ -35,7 +35,9 @@ func (s *SetStrategy) apply(d *draft) error {
 	if err := d.knownStarts(s.Starts); err != nil {
 		return err
 	}
-	d.dropOverrides() // they are of the load under the strategy before
+	if len(d.load.Overrides) > 0 { // they are of the load under the strategy before
+		d.load.Overrides, d.load.Since = nil, d.index
+	}
 	of.Switch = Switch{Founding: of.FoundedWith(), Since: d.index, Unfinished: true}
 	of.Strategy = s.Strategy
 	d.replan()

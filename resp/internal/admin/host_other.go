@@ -9,4 +9,5 @@ import (
 
 func hostOS() string { return runtime.GOOS }
 
-func cpuTimes() (system, user time.Duration) { return 0, 0 }
+// CPUTimes returns nothing: the processor time is not known here.
+func CPUTimes() (system, user time.Duration) { return 0, 0 }

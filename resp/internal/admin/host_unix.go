@@ -19,8 +19,8 @@ func hostOS() string {
 		unix.ByteSliceToString(u.Machine[:])
 }
 
-// cpuTimes returns the processor time that the process has used so far.
-func cpuTimes() (system, user time.Duration) {
+// CPUTimes returns the processor time that the process has used so far.
+func CPUTimes() (system, user time.Duration) {
 	var r unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
 		return 0, 0

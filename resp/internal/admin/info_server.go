@@ -43,7 +43,7 @@ func infoClients(w *Info) {
 }
 
 func infoCPU(w *Info) {
-	system, user := cpuTimes()
+	system, user := CPUTimes()
 	seconds := func(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 6, 64) }
 	w.Line("used_cpu_sys", seconds(system))
 	w.Line("used_cpu_user", seconds(user))
