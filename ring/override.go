@@ -84,7 +84,11 @@ func Overridden(desired, present *Placement, all []Override, members []Member) (
 			at, left = at+Token(n), left-n
 		}
 	}
-	return Succeed(present, rows)
+	p, err := Succeed(present, rows)
+	if err != nil {
+		return nil, err
+	}
+	return p.WithSeats(desired.seats), nil
 }
 
 // OverrideOf returns the override that a range lies in as a whole, nil if there is none.

@@ -34,6 +34,7 @@ func (s *State) Check() error {
 	if s.load.Since > s.index {
 		k.fault("load balancing was changed at index %d of %d", s.load.Since, s.index)
 	}
+	k.seats()
 	if s.basis > s.index {
 		k.fault("basis %d is above index %d", s.basis, s.index)
 	}
@@ -49,6 +50,19 @@ func (s *State) Check() error {
 type checker struct {
 	s      *State
 	faults []error
+}
+
+// seats are of those members that count.
+func (k *checker) seats() {
+	if k.s.seats == nil {
+		return
+	}
+	if err := k.s.seats.Validate(); err != nil {
+		k.fault("%v", err)
+	}
+	if k.s.seats.With(k.s.MembersOf()) != k.s.seats {
+		k.fault("the seats are not those of the members")
+	}
 }
 
 // maxFaults is enough to see what is wrong.

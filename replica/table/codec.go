@@ -64,6 +64,19 @@ func (c *codec) added(v *uint64) {
 	c.number(v)
 }
 
+// addedFlag is added for a flag.
+func (c *codec) addedFlag(v *bool) {
+	n := uint64(0)
+	if *v {
+		n = 1
+	}
+	c.added(&n)
+	if n > 1 {
+		c.fail("a value that does not exist")
+	}
+	*v = n == 1
+}
+
 // small codes a number of a few bits.
 func small[T ~uint8](c *codec, v *T, limit T) {
 	n := uint64(*v)

@@ -16,6 +16,8 @@ type Found struct {
 	OnlyPins    bool
 	// Rows are the placement that the strategy wants for the one node.
 	Rows []ring.Row
+	// Seated reports that placements of the strategy carry [ring.Seats].
+	Seated bool
 }
 
 // maxFirstEpoch leaves epochs room to grow as long as anyone counts.
@@ -38,6 +40,7 @@ func (f *Found) code(c *codec) {
 		c.textList(&r.Backups)
 		c.textList(&r.Learners)
 	})
+	c.addedFlag(&f.Seated)
 }
 
 func (f *Found) apply(d *draft) error {
@@ -75,6 +78,7 @@ func (f *Found) apply(d *draft) error {
 	}
 	d.cluster = f.Cluster
 	d.nodes = []Node{node}
+	d.seat(f.Seated)
 	d.lastLineage = 1
 	first := make([]Row, 0, p.Len())
 	for row := range p.Rows() {

@@ -11,6 +11,8 @@ type SetStrategy struct {
 	// Starts are the nodes of which the proposer knows that they understand this command. They
 	// are all nodes that are not gone.
 	Starts []NodeStart
+	// Seated reports that placements of the strategy carry [ring.Seats].
+	Seated bool
 }
 
 func (*SetStrategy) kind() kind { return kindSetStrategy }
@@ -19,6 +21,7 @@ func (s *SetStrategy) code(c *codec) {
 	s.Strategy.code(c)
 	c.number(&s.After)
 	starts(c, &s.Starts)
+	c.addedFlag(&s.Seated)
 }
 
 func (s *SetStrategy) apply(d *draft) error {
@@ -40,6 +43,7 @@ func (s *SetStrategy) apply(d *draft) error {
 	}
 	of.Switch = Switch{Founding: of.FoundedWith(), Since: d.index, Unfinished: true}
 	of.Strategy = s.Strategy
+	d.seat(s.Seated)
 	d.replan()
 	return of.validate()
 }

@@ -18,9 +18,19 @@ func (s *State) draft(index uint64) *draft {
 			cluster: s.cluster, index: index, basis: s.basis,
 			lastHandoff: s.lastHandoff, lastLineage: s.lastLineage,
 			nodes: slices.Clone(s.nodes), handoffs: slices.Clone(s.handoffs),
-			rows: rows{slices.Clone(s.rows.chunks), s.rows.n}, comparisons: s.comparisons, load: s.load,
+			rows: rows{slices.Clone(s.rows.chunks), s.rows.n}, comparisons: s.comparisons, load: s.load, seats: s.seats,
 		},
 		mark: new(mark),
+	}
+}
+
+// seat gives the members seats, or takes all seats away.
+func (d *draft) seat(seated bool) {
+	switch {
+	case !seated:
+		d.seats = nil
+	case d.seats == nil:
+		d.seats = d.seats.With(d.MembersOf())
 	}
 }
 

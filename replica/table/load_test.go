@@ -40,13 +40,13 @@ func TestLoadBalanceIsPartOfTheState(t *testing.T) {
 	}
 	bytes := []byte(mustBytes(t, s))
 	read := new(State)
-	if err := read.UnmarshalBinary(bytes); err != nil || bytes[0] != snapshotVersion || !reflect.DeepEqual(read.LoadBalance(), s.LoadBalance()) {
+	if err := read.UnmarshalBinary(bytes); err != nil || bytes[0] != unseatedSnapshot || !reflect.DeepEqual(read.LoadBalance(), s.LoadBalance()) {
 		t.Errorf("version %d: %+v, %v", bytes[0], read.LoadBalance(), err)
 	}
 	// A switch of the strategy leaves all ranges to the new one. Meanwhile none can be given away.
 	next := s.Cluster().Strategy
 	next.Name = "ketama"
-	s = steps(t, s, &SetStrategy{next, 0, starts})
+	s = steps(t, s, &SetStrategy{next, 0, starts, false})
 	if l := s.LoadBalance(); !l.On || len(l.Overrides) > 0 || l.Since != s.Index() {
 		t.Errorf("after a switch: %+v", l)
 	}

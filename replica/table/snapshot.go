@@ -8,10 +8,11 @@ import (
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
 // all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons,
-// 3 no Switch and 4 no LoadBalance. A state is written in the oldest of the last three versions
+// 3 no Switch, 4 no LoadBalance and 5 no seats. A state is written in the oldest version from 3 on
 // that has all of it, so that an older build can read it.
 const (
-	snapshotVersion         = 5
+	snapshotVersion         = 6
+	unseatedSnapshot   byte = 5
 	unbalancedSnapshot byte = 4
 	unswitchedSnapshot byte = 3
 )
@@ -22,7 +23,9 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
 	version := byte(snapshotVersion)
 	switch {
+	case s.seats != nil:
 	case s.load.Since != 0:
+		version = unseatedSnapshot
 	case s.cluster.Switch == (Switch{}):
 		version = unswitchedSnapshot
 	default:
@@ -58,7 +61,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
 	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
 	s.nodes, s.handoffs, s.rows, s.comparisons = d.nodes, d.handoffs, d.rows, d.comparisons
-	s.load = d.load
+	s.load, s.seats = d.load, d.seats
 	return nil
 }
 
@@ -81,6 +84,9 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	}
 	if version > unbalancedSnapshot {
 		d.load.code(c)
+	}
+	if version > unseatedSnapshot {
+		d.codeSeats(c)
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)
@@ -108,4 +114,14 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	if version > 2 {
 		d.comparisons.code(c)
 	}
+}
+
+func (d *draft) codeSeats(c *codec) {
+	seats := new(ring.Seats)
+	if !c.reading {
+		*seats = *d.seats
+	}
+	list(c, &seats.Nodes, 1, c.text)
+	list(c, &seats.Free, 1, c.integer)
+	d.seats = seats
 }

@@ -26,6 +26,7 @@ type State struct {
 
 	comparisons Comparisons
 	load        LoadBalance
+	seats       *ring.Seats // nil under strategies without seats
 
 	placed    sync.Once
 	placement *ring.Placement
@@ -85,7 +86,7 @@ func (s *State) Placement() *ring.Placement {
 		if err != nil {
 			panic("table: the rows of a state are no placement: " + err.Error())
 		}
-		s.placement = p
+		s.placement = p.WithSeats(s.seats)
 	})
 	return s.placement
 }
@@ -115,6 +116,9 @@ func (s *State) MembersOf() []ring.Member {
 	return members
 }
 
+// Seats are those of the members; nil under a strategy without seats. See [ring.Seats].
+func (s *State) Seats() *ring.Seats { return s.seats }
+
 // Handoffs are those that are not done, ordered by id.
 func (s *State) Handoffs() []*Handoff { return slices.Clone(s.handoffs) }
 
@@ -139,6 +143,9 @@ func (s *State) Apply(index uint64, command Command) (*State, error) {
 	d := s.draft(index)
 	if err := command.apply(d); err != nil {
 		return s, err
+	}
+	if d.seats != nil && d.basis == index {
+		d.seats = d.seats.With(d.MembersOf())
 	}
 	return d.State, nil
 }

@@ -21,19 +21,19 @@ func TestSwitchIsPartOfTheState(t *testing.T) {
 		SetStrategy
 		want error
 	}{
-		"already in force": {SetStrategy{founding, 0, starts}, ErrInvalid},
-		"older switch":     {SetStrategy{next, 7, starts}, ErrStale},
-		"node unasked":     {SetStrategy{next, 0, starts[:1]}, ErrIncarnation},
-		"other start":      {SetStrategy{next, 0, []NodeStart{starts[0], {"n1", 2}}}, ErrIncarnation},
-		"other hash":       {SetStrategy{Settings{Name: "ketama", Hash: "slot"}, 0, starts}, ErrInvalid},
-		"no name":          {SetStrategy{Settings{Hash: founding.Hash}, 0, starts}, ErrInvalid},
+		"already in force": {SetStrategy{founding, 0, starts, false}, ErrInvalid},
+		"older switch":     {SetStrategy{next, 7, starts, false}, ErrStale},
+		"node unasked":     {SetStrategy{next, 0, starts[:1], false}, ErrIncarnation},
+		"other start":      {SetStrategy{next, 0, []NodeStart{starts[0], {"n1", 2}}, false}, ErrIncarnation},
+		"other hash":       {SetStrategy{Settings{Name: "ketama", Hash: "slot"}, 0, starts, false}, ErrInvalid},
+		"no name":          {SetStrategy{Settings{Hash: founding.Hash}, 0, starts, false}, ErrInvalid},
 	} {
 		if after, err := s.Apply(s.Index()+1, &refused.SetStrategy); !errors.Is(err, refused.want) || after != s {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	before := s.Basis()
-	s = steps(t, s, &SetStrategy{next, 0, starts})
+	s = steps(t, s, &SetStrategy{next, 0, starts, false})
 	of := s.Cluster()
 	if of.Strategy != next || of.FoundedWith() != founding || of.Since != s.Index() || !of.Unfinished || s.Basis() == before {
 		t.Errorf("%+v", of)
@@ -53,7 +53,7 @@ func TestSwitchIsPartOfTheState(t *testing.T) {
 		t.Errorf("%+v", of)
 	}
 	back := founding
-	s = steps(t, s, &SetStrategy{back, of.Since, starts})
+	s = steps(t, s, &SetStrategy{back, of.Since, starts, false})
 	if of := s.Cluster(); of.Strategy != founding || of.FoundedWith() != founding || of.Since != s.Index() {
 		t.Errorf("%+v", of)
 	}

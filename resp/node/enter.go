@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 const (
@@ -182,6 +183,7 @@ func (en *entry) foundCluster(generation uint64) error {
 	f := &table.Found{
 		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own), Backups: cfg.Backups},
 		Node:    en.c.n.id, Incarnation: en.c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
+		Seated: strategy.HasSeats(own.Name),
 	}
 	for row := range alone.Rows() {
 		f.Rows = append(f.Rows, *row)

@@ -62,6 +62,8 @@ func (sw *switcher) neededVersion() uint16 {
 		return 0
 	}
 	switch st := sw.c.table.State(); {
+	case st.Seats() != nil:
+		return bus.SeatsVersion
 	case st.LoadBalance().Since != 0:
 		return bus.LoadVersion
 	case st.Cluster().Since != 0:
@@ -107,8 +109,12 @@ func (sw *switcher) propose(ctx context.Context, name string, settings []string)
 	if _, err := desiredBy(next, in); err != nil {
 		return err
 	}
-	set := &table.SetStrategy{Strategy: tableSettings(next), After: of.Since}
-	if set.Starts, err = sw.starts(ctx, st, bus.SwitchVersion, "switch strategies"); err != nil {
+	set := &table.SetStrategy{Strategy: tableSettings(next), After: of.Since, Seated: strategy.HasSeats(next.Name)}
+	version, what := uint16(bus.SwitchVersion), "switch strategies"
+	if set.Seated {
+		version, what = bus.SeatsVersion, "place by "+next.Name
+	}
+	if set.Starts, err = sw.starts(ctx, st, version, what); err != nil {
 		return err
 	}
 	err = sw.c.propose(ctx, set, func(st *table.State) bool {
