@@ -87,7 +87,7 @@ func (s *Seats) Validate() error {
 	for number, node := range s.Nodes {
 		if node == "" {
 			if !free[number] {
-				return fmt.Errorf("%w: number %d is nobody's and not free", ErrSeats, number)
+				return fmt.Errorf("%w: number %d has no node and is not free", ErrSeats, number)
 			}
 			continue
 		}

@@ -98,7 +98,7 @@ func (o *simulation) settings() *settings.Set {
 	file("markdown", &o.markdown, "write tables for a README, without times")
 	file("svg", &o.svg, "write a picture for a README")
 	s.Add("serve", settings.Text(&o.serve, "addr"),
-		"instead of all this, show the page at this address of this machine ("+serveAddr+" without one), with sliders that simulate anew")
+		"instead of all this, show the page at this address of this machine ("+serveAddr+" without one), with sliders that start another simulation")
 
 	for other, name := range map[string]string{
 		"n": "nodes", "replicas": "backups", "strategy": "strategies", "rule": "ketama-rule", "member": "node",

@@ -329,7 +329,7 @@ func numbers(first int32, count int) []int32 {
 	return list
 }
 
-// quietly has n keys done in chunks by the workers without a word of progress.
+// quietly has n keys done in chunks by the workers, and reports no progress.
 func (c *crew) quietly(n int, do func(worker, chunk, n int)) error {
 	silent := *c
 	silent.report = nil

@@ -126,7 +126,7 @@ func KetamaRules() []string {
 	return names
 }
 
-// Validate tells whether New succeeds.
+// Validate reports whether New succeeds.
 func (c Config) Validate() error {
 	_, err := c.New()
 	return err
