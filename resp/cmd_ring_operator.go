@@ -171,8 +171,12 @@ func (s *Server) hashmaskError() string {
 
 // cmdRingPlan is RING PLAN LOAD, or RING PLAN [JOIN node[:weight] ...] [LEAVE node ...] [STRATEGY name [setting value ...]].
 func cmdRingPlan(x *call) {
-	if len(x.Args) == 3 && wire.EqualFold(x.Args[2], "load") {
-		replyPlan(x, Change{Load: true})
+	if len(x.Args) == 3 {
+		if wire.EqualFold(x.Args[2], "load") {
+			replyPlan(x, Change{Load: true})
+		} else {
+			x.Error("ERR wrong number of arguments for 'ring|plan' command")
+		}
 		return
 	}
 	var c Change

@@ -59,7 +59,6 @@ type conn struct {
 	// The replies of the pending unit, to be replaced if it fails.
 	unitStart     int
 	unitReplies   int
-	loadTurn      uint32        // see countLoad
 	running       runningNote   // by which routes a unit runs, and on what
 	routes        *Routes       // these, as enter has found them
 	touched       []store.Place // of the keys of the unit; it shares c.places' memory

@@ -10,34 +10,20 @@ import (
 
 // The load on this node's ranges, as package ring/load measures it.
 
-const (
-	// longUnit is the number of requests from which on one of loadSample counts for all: a request of a long
-	// pipeline costs so little that each addition to a shared counter would show.
-	longUnit   = 8
-	loadSample = 7 // not a divisor of common lengths of pipelines, so that all of their places have a turn
-)
-
-// countLoad counts a request of a unit of n that ran, with a reply of so many bytes, for the ranges of its
+// countLoad counts a request that ran, with a reply of so many bytes, for the ranges of its
 // keys. A request on several keys counts once for each key.
-func (c *conn) countLoad(r *request, n, reply int) {
+func (c *conn) countLoad(r *request, reply int) {
 	if !r.touches || r.msg != "" {
 		return
 	}
-	weight := 1
-	if n >= longUnit {
-		if c.loadTurn++; c.loadTurn%loadSample != 0 {
-			return
-		}
-		weight = loadSample
-	}
 	size := len(r.raw) + reply
 	if r.keyAt > 0 {
-		c.srv.meter.Count(r.place.Token(), weight, weight*size)
+		c.srv.meter.Count(r.place.Token(), size)
 		return
 	}
 	if first, end := int(r.placed[0]), int(r.placed[1]); first < end && end <= len(c.touched) {
 		for _, p := range c.touched[first:end] {
-			c.srv.meter.Count(p.Token(), weight, weight*size/(end-first))
+			c.srv.meter.Count(p.Token(), size/(end-first))
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (c *conn) runUnit(reqs []request) int {
 			return i + 1
 		}
 		c.serveWaiters(r)
-		c.countLoad(r, len(reqs), len(c.out.Buf)-at)
+		c.countLoad(r, len(c.out.Buf)-at)
 		c.countOf(r, at)
 		if len(c.outbox) > 0 {
 			c.finishPosting()
@@ -145,7 +145,7 @@ func (c *conn) runApart(r *request) {
 	c.runOne(r)
 	if c.call.waiter == nil {
 		c.serveWaiters(r)
-		c.countLoad(r, 1, len(c.out.Buf)+c.call.streamed)
+		c.countLoad(r, len(c.out.Buf)+c.call.streamed)
 		c.countOf(r, 0)
 	}
 	c.call.Apart, c.call.LatchAll = false, false

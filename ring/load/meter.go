@@ -52,10 +52,10 @@ const opShift = 40
 
 type cellRate struct{ ops, bytes float32 }
 
-// Count counts a few operations on a key and the bytes of their requests and replies. Any goroutine may call
-// it; it costs one atomic addition.
-func (m *Meter) Count(t ring.Token, ops, bytes int) {
-	m.counts[t>>cellShift].Add(uint64(ops)<<opShift | uint64(min(max(bytes, 0), 1<<opShift-1)))
+// Count counts an operation on a key and the bytes of its request and reply. Any goroutine may call it; it
+// costs one atomic addition.
+func (m *Meter) Count(t ring.Token, bytes int) {
+	m.counts[t>>cellShift].Add(1<<opShift | uint64(min(max(bytes, 0), 1<<opShift-1)))
 }
 
 // Tick brings the rates up to date. Call it about once a second, with the seconds since the last call.

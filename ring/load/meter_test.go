@@ -14,7 +14,7 @@ func TestMeterReachesSteadyRateAndDecays(t *testing.T) {
 	m := new(Meter)
 	second := func(ops int) {
 		for range ops {
-			m.Count(0x12345678, 1, 100)
+			m.Count(0x12345678, 100)
 		}
 		m.Tick(1)
 	}
@@ -43,8 +43,8 @@ func TestMeterRateDoesNotDependOnTickInterval(t *testing.T) {
 	often, seldom := new(Meter), new(Meter)
 	for i := range 60 {
 		for range 100 {
-			often.Count(7, 1, 1)
-			seldom.Count(7, 1, 1)
+			often.Count(7, 1)
+			seldom.Count(7, 1)
 		}
 		often.Tick(1)
 		if i%4 == 3 {
@@ -63,7 +63,7 @@ func TestMeterRateDoesNotDependOnTickInterval(t *testing.T) {
 func TestMeterRateOfRangesAddsUpToTotal(t *testing.T) {
 	m := new(Meter)
 	for i := range 1 << 12 {
-		m.Count(ring.Token(i)<<20|0x1234, 1, i)
+		m.Count(ring.Token(i)<<20|0x1234, i)
 	}
 	m.Tick(1)
 	total := m.Total()
@@ -80,7 +80,7 @@ func TestMeterRateOfRangesAddsUpToTotal(t *testing.T) {
 
 func TestMeterCutCellCountsInProportion(t *testing.T) {
 	m := new(Meter)
-	m.Count(cellSize+3, 1, 1<<20)
+	m.Count(cellSize+3, 1<<20)
 	m.Tick(1)
 	total := m.Total()
 	if r := m.Rate(ring.Range{Start: 0, End: cellSize + cellSize/4}); !near(r.Ops, total.Ops/4) || !near(r.Bytes, total.Bytes/4) {
@@ -99,9 +99,9 @@ func TestMeterHottestRange(t *testing.T) {
 		}
 	}
 	for range 3 {
-		m.Count(1<<30+5, 1, 10)
+		m.Count(1<<30+5, 10)
 	}
-	m.Count(1<<31, 1, 20*bytesPerOp) // few operations, and many bytes
+	m.Count(1<<31, 20*bytesPerOp) // few operations, and many bytes
 	m.Tick(1)
 	if r, rate, ok := m.Hottest(each); !ok || r != ranges[2] || rate.Cost() < 1 {
 		t.Errorf("%v with %+v", r, rate)
@@ -118,7 +118,7 @@ func TestMeterLosesNoConcurrentOperation(t *testing.T) {
 	for range workers {
 		work.Go(func() {
 			for range each {
-				m.Count(9, 1, 3)
+				m.Count(9, 3)
 			}
 		})
 	}
@@ -135,6 +135,6 @@ func BenchmarkMeterCount(b *testing.B) {
 	t := ring.Token(1)
 	for b.Loop() {
 		t = t*2654435761 + 1
-		m.Count(t, 1, 64)
+		m.Count(t, 64)
 	}
 }

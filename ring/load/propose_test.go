@@ -100,7 +100,7 @@ func (m *model) run(seconds int) {
 		for i, ops := range m.ops {
 			for n := range ops {
 				token := partRange(i).Start + ring.Token(n*(1<<partBits)/ops)
-				m.meters[m.placement.Lookup(token).Primary].Count(token, 1, 100)
+				m.meters[m.placement.Lookup(token).Primary].Count(token, 100)
 			}
 		}
 		for _, meter := range m.meters {
