@@ -102,6 +102,9 @@ func TestBenchmarkCountsEachKey(t *testing.T) {
 }
 
 func TestBenchmarkFollowsFromTheSeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestBenchmarkCountsEachKey runs the same goroutines")
+	}
 	figures := func() string {
 		b := smallBenchmark()
 		b.Strategies = []string{"buckets", "maglev", "lrh/key", Mod}
@@ -119,6 +122,9 @@ func TestBenchmarkFollowsFromTheSeed(t *testing.T) {
 // Rendezvous hashing, ketama, multi-probe hashing, AnchorHash and MementoHash promise that no key moves between nodes that
 // stay, and that all return; the others that are named move some.
 func TestBenchmarkShowsWhatAlgorithmsPromise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestBenchmarkCountsEachKey runs the same goroutines")
+	}
 	b := smallBenchmark()
 	b.Distributions = []string{Uniform}
 	b.Strategies = []string{"rendezvous/key", "ketama", "multiprobe/key", "rendezvous", "anchor/key", "memento/key", "anchor", "memento", "maglev/key", "jump/key", Mod}

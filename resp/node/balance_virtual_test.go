@@ -123,10 +123,13 @@ func (c *virtualCluster) evened(overrides func(n int) bool) {
 // TestBalanceLoadEvensHotRangesUnderEachStrategy has one node with most of the load. One order moves ranges to the
 // others, no command fails meanwhile, and off leaves everything to the strategy again.
 func TestBalanceLoadEvensHotRangesUnderEachStrategy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes with the race detector, and the same goroutines as TestChaosLooksLikeOneServer")
+	}
 	for _, name := range []string{strategy.Buckets, strategy.Ketama, strategy.VNode, strategy.Rendezvous} {
 		t.Run(name, func(t *testing.T) {
-			if name == strategy.Rendezvous && isBrief() {
-				t.Skip("14,000 ranges take half a minute: see test:virtual")
+			if isBrief() && (name == strategy.Rendezvous || name == strategy.Ketama) {
+				t.Skip("thousands of ranges take half a minute: see test:virtual")
 			}
 			virtually(t, 1, func(t *testing.T, seed uint64) {
 				c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Strategy = name })
@@ -178,6 +181,9 @@ func TestBalanceLoadEvensHotRangesUnderEachStrategy(t *testing.T) {
 // TestBalanceLoadDoesNotFlapInAnHour has a hotspot that moves every five minutes, and load balancing on. It then stays,
 // and is evened.
 func TestBalanceLoadDoesNotFlapInAnHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes with the race detector")
+	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
