@@ -10,7 +10,7 @@ import (
 const seatsPerWeight = 4
 
 // Seats are numbered places of nodes, for strategies whose placement depends on the order in which
-// nodes came and left. Whoever comes gets the seats that became free last, and then new ones. A Seats
+// nodes came and left. A new node gets the seats that became free last, and then new ones. A Seats
 // never changes; nil is the one before any node came.
 type Seats struct {
 	// Nodes are the nodes by number; empty where the node has left.
@@ -106,7 +106,7 @@ func (p *Placement) Seats() *Seats {
 	return p.seats
 }
 
-// WithSeats returns the placement with seats, which nobody may change any more.
+// WithSeats returns the placement with seats, which must not change any more.
 func (p *Placement) WithSeats(s *Seats) *Placement {
 	if p.seats == s {
 		return p

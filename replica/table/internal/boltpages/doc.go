@@ -2,7 +2,7 @@
 //
 // bbolt has checksums for its two roots alone: where any other page is damaged it panics, in
 // goroutines of its own too, runs in circles, or later overwrites pages that are in use. The package
-// only reads, and opens no database; the caller makes sure that nobody writes to the file meanwhile.
+// only reads, and opens no database; the caller makes sure that no process writes to the file meanwhile.
 //
 // Read [Check].
 package boltpages
