@@ -28,6 +28,7 @@ type event struct {
 
 	before   cluster.Moved     // when it began
 	switched *cluster.Holdings // before a switch of the strategy; nil for other events
+	evened   *cluster.Loads    // before load balancing; nil for other events
 	stop     context.CancelFunc
 	watching sync.WaitGroup // for balance
 }
@@ -49,6 +50,10 @@ func (es *events) happens(ctx context.Context, s *Step) error {
 	if err != nil {
 		return err
 	}
+	loads, err := es.chartLoads(ctx)
+	if err != nil && s.Kind == StepEvenLoad {
+		return err
+	}
 	e := &event{at: es.now(), before: moved}
 	e.Name = s.Kind.String()
 	es.all = append(es.all, e)
@@ -65,9 +70,14 @@ func (es *events) happens(ctx context.Context, s *Step) error {
 	case StepStrategy:
 		e.Node, e.switched = s.Switch, &before
 		err = p.fleet.Switch(ctx, strings.Fields(s.Switch))
+	case StepHotspot:
+		err = es.heat(ctx, s.Hot)
+	case StepEvenLoad:
+		e.evened = loads
+		err = p.fleet.EvenLoad(ctx)
 	}
 	e.done = es.now()
-	if s.Kind != StepStrategy {
+	if s.changesMembers() {
 		e.Node = strings.Join(ids, ",")
 		e.least(p.fleet.Least(before))
 	}
@@ -82,6 +92,27 @@ func (es *events) happens(ctx context.Context, s *Step) error {
 		}
 	})
 	return nil
+}
+
+// heat turns clients to keys of one node, and names it.
+func (es *events) heat(ctx context.Context, shares [2]float64) error {
+	p := es.p
+	count := max(p.cfg.keys(), int64(len(p.cfg.Workload.Names)))
+	node, keys, err := p.fleet.HotKeys(ctx, count, p.cfg.Workload.AppendKey, shares[0])
+	if err == nil {
+		es.all[len(es.all)-1].Node = node
+		p.hot.Set(keys, shares[1])
+	}
+	return err
+}
+
+// chartLoads notes the loads on ranges. Older nodes do not report them.
+func (es *events) chartLoads(ctx context.Context) (*cluster.Loads, error) {
+	loads, err := es.p.watch.Loads(ctx)
+	if err == nil {
+		es.p.run.Loads = append(es.p.run.Loads, loads.Chart(es.p.began))
+	}
+	return loads, err
 }
 
 // balanced notes that the cluster is, which who watches for the last event may not have seen
@@ -123,6 +154,13 @@ func (es *events) close(ctx context.Context) (cluster.Moved, error) {
 		}
 		err = errors.Join(err, failed)
 	}
+	if e.evened != nil {
+		after, failed := es.p.watch.Loads(ctx)
+		if failed == nil {
+			e.least(cluster.LeastLoad(e.evened, after.Placement))
+		}
+		err = errors.Join(err, failed)
+	}
 	own := moved.Sub(e.before)
 	e.MovedKeys, e.MovedBytes, e.Handoffs = own.Keys, own.Bytes, own.Handoffs
 	return moved, err
@@ -133,6 +171,9 @@ func (es *events) last(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	_, _ = es.close(ctx)
+	if es.p.watch != nil {
+		_, _ = es.chartLoads(ctx)
+	}
 }
 
 // figures are those of all events, by what clients saw.

@@ -44,6 +44,7 @@ type play struct {
 	fleet   *cluster.Cluster // nil for what runs already
 	model   *check.Model
 	load    *client.Load
+	hot     workload.Hotspot
 	watch   *cluster.Watch // nil if nobody knows the nodes
 	watched bool
 	began   time.Time // when clients did
@@ -116,6 +117,7 @@ func (p *play) start(ctx context.Context) error {
 		targets = f.Addrs
 	}
 	load := p.cfg.load(p.cfg.keys(), targets, nil)
+	load.Workload.Hotspot = &p.hot
 	if p.fleet != nil {
 		load.Password = p.cfg.Fleet.Password
 	}

@@ -37,6 +37,7 @@ type Step struct {
 	For    time.Duration // StepRun
 	Nodes  int           // StepJoin, Leave, Kill
 	Switch string        // StepStrategy: the strategy with its settings, as RING STRATEGY takes them
+	Hot    [2]float64    // StepHotspot: the share of the keys, and of the requests
 	Column int           // where its text begins, in bytes from 1 on
 }
 
@@ -51,11 +52,16 @@ const (
 	StepLeave                    // nodes hand over what they have, and leave
 	StepKill                     // nodes die
 	StepRestart                  // those that died are started again
+	StepHotspot                  // clients turn to keys of one node
+	StepEvenLoad                 // the cluster evens the load on its nodes once
 	StepStrategy                 // the cluster switches to another strategy
 	StepBalance                  // clients go on until nothing is left to move
 )
 
-var stepNames = [...]string{StepLoad: "load", StepRun: "run", StepJoin: "join", StepLeave: "leave", StepKill: "kill", StepRestart: "restart", StepStrategy: "strategy", StepBalance: "balance"}
+var stepNames = [...]string{
+	StepLoad: "load", StepRun: "run", StepJoin: "join", StepLeave: "leave", StepKill: "kill", StepRestart: "restart",
+	StepHotspot: "hotspot", StepEvenLoad: "balance load", StepStrategy: "strategy", StepBalance: "balance",
+}
 
 // String is the word for a kind.
 func (k StepKind) String() string { return stepNames[k] }
@@ -69,6 +75,8 @@ func (s Step) String() string {
 		return "run " + s.For.String()
 	case s.Kind == StepStrategy:
 		return "strategy " + s.Switch
+	case s.Kind == StepHotspot:
+		return fmt.Sprintf("hotspot %.6g%% %.6g%%", 100*s.Hot[0], 100*s.Hot[1])
 	case s.Nodes > 1:
 		return fmt.Sprintf("%v %d", s.Kind, s.Nodes)
 	}
@@ -77,6 +85,9 @@ func (s Step) String() string {
 
 // Event reports whether the step is one of which clients may notice something.
 func (s Step) Event() bool { return s.Kind >= StepJoin && s.Kind <= StepStrategy }
+
+// changesMembers reports whether nodes come or go in the step.
+func (s Step) changesMembers() bool { return s.Kind >= StepJoin && s.Kind <= StepRestart }
 
 // ParseScript reads steps with semicolons between them:
 //
@@ -87,6 +98,8 @@ func (s Step) Event() bool { return s.Kind >= StepJoin && s.Kind <= StepStrategy
 //	kill           a node is killed; also: kill 2
 //	restart        those that were killed are started again
 //	strategy ketama   the cluster switches to ketama; also, with settings: strategy ketama points 40
+//	hotspot 5% 90%    nine tenths of the requests go to a twentieth of the keys, which one node serves
+//	balance load   the cluster evens the load on its nodes once
 //	balance        clients go on until nothing is left to move
 //
 // The error joins every fault and wraps [ErrScript].
@@ -124,13 +137,20 @@ func parseStep(words []workload.Word) (Step, error) {
 		}
 	}
 	if kind < 0 {
-		return Step{}, first.Fault(ErrScript, "%.40q: want load, run, join, leave, kill, restart, strategy or balance", first.Text)
+		return Step{}, first.Fault(ErrScript, "%.40q: want load, run, join, leave, kill, restart, strategy, hotspot or balance", first.Text)
 	}
 	s.Kind = StepKind(kind)
-	if s.Kind == StepStrategy {
+	switch {
+	case s.Kind == StepStrategy:
 		var err error
 		s.Switch, err = workload.ParseSwitch(ErrScript, first, rest)
 		return s, err
+	case s.Kind == StepHotspot:
+		err := s.parseHotspot(first, rest)
+		return s, err
+	case s.Kind == StepBalance && len(rest) == 1 && rest[0].Text == "load":
+		s.Kind = StepEvenLoad
+		return s, nil
 	}
 	most := 1
 	if s.Kind == StepRestart || s.Kind == StepBalance {
@@ -155,6 +175,21 @@ func parseStep(words []workload.Word) (Step, error) {
 		s.Nodes = int(n)
 	}
 	return s, err
+}
+
+func (s *Step) parseHotspot(first workload.Word, rest []workload.Word) (err error) {
+	if len(rest) < 2 {
+		return first.Fault(ErrScript, "a hotspot has two shares, of keys and of requests, as in hotspot 5%% 90%%")
+	}
+	if len(rest) > 2 {
+		return rest[2].Fault(ErrScript, "%.40q is too much", rest[2].Text)
+	}
+	for i := range s.Hot {
+		if s.Hot[i], err = rest[i].Share(ErrScript); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Check says whether the script can be played with so many nodes at the beginning. Its error

@@ -8,7 +8,7 @@ import (
 )
 
 func TestScriptsAreReadBack(t *testing.T) {
-	s, err := ParseScript("  load 2k ;run 1m30s;; join; join 3; leave; kill 2; restart; strategy  ketama points 40; balance; ")
+	s, err := ParseScript("  load 2k ;run 1m30s;; join; join 3; leave; kill 2; restart; strategy  ketama points 40; hotspot 5%  12.5%; balance  load; balance; ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,7 +16,7 @@ func TestScriptsAreReadBack(t *testing.T) {
 	for _, step := range s {
 		words = append(words, step.String())
 	}
-	if got := strings.Join(words, "; "); got != "load 2000; run 1m30s; join; join 3; leave; kill 2; restart; strategy ketama points 40; balance" {
+	if got := strings.Join(words, "; "); got != "load 2000; run 1m30s; join; join 3; leave; kill 2; restart; strategy ketama points 40; hotspot 5% 12.5%; balance load; balance" {
 		t.Error(got)
 	}
 	if s.Takes() != 90*time.Second {
@@ -50,6 +50,11 @@ func TestScriptsThatMakeNoSenseAreRefused(t *testing.T) {
 		"run 1s; strategy kettle":           "column 18: ",
 		"run 1s; strategy ketama points":    "column 18: ",
 		"run 1s; strategy ketama vnodes 10": "column 18: ",
+		"run 1s; hotspot 5%":                "column 9: a hotspot has two shares",
+		"run 1s; hotspot 5% 90":             "column 20: ",
+		"run 1s; hotspot 5% 90% 1":          "column 24: ",
+		"run 1s; balance loads":             "column 17: ",
+		"run 1s; balance load 2":            "column 17: ",
 		"run 1s; restart":                   "column 9: no node is dead",
 		"run 1s; kill; restart; leave 3; restart":             "column 24: 3 of 3",
 		"run 1s; leave 2; kill":                               "column 18: 1 of 1",
@@ -72,6 +77,7 @@ func TestScriptsThatMakeNoSenseAreRefused(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(DefaultScript)
 	f.Add("run 1s; strategy buckets mask 00ff; strategy rendezvous")
+	f.Add("run 1s; hotspot 0.1% 99.99%; balance load")
 	f.Add("load 1g; run 1h; kill 3; restart; balance")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseScript(text)

@@ -92,8 +92,12 @@ func (r *Routes) loadLevels() (l loadLevels) {
 
 // cmdLoadlevels tells how many ranges this node serves, keeps a copy of, and is sending
 // or receiving, how much of those that it hands over is not there yet, how many changes its
-// backups have not acknowledged, and the load on what it serves.
+// backups have not acknowledged, and the load on what it serves. LOADLEVELS RANGES [pieces] is the load by range.
 func cmdLoadlevels(x *call) {
+	if len(x.Args) > 1 {
+		admin.LoadRanges(&x.Call, x.srv.ownRanges, x.srv.meter.Rate, x.srv.store.SizeOf)
+		return
+	}
 	l := loadLevels{primaries: 1}
 	if routes := x.srv.routes.Load(); routes != nil {
 		l = routes.loadLevels()

@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,33 @@ func TestLoadlevelsShowsTheHottestRange(t *testing.T) {
 		if text := fmt.Sprint(o.Do("LOADLEVELS")); !strings.Contains(text, "$hottest_range $"+want) {
 			t.Errorf("%s, want the range %s", text, want)
 		}
+	}
+}
+
+func TestLoadlevelsListsLoadByRange(t *testing.T) {
+	r, keys := halves(t)
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "SET", keys[0], "v")
+	r.servers[0].meter.Tick(1e9)
+	whole := r.servers[0].routes.Load().Placement.Lookup(cellOf(keys[0]).Start).Range
+	o.Want("*(*($"+whole.String()+" $0.000 $0.0 :1 :"+strconv.Itoa(len(keys[0])+1)+"))", "LOADLEVELS", "RANGES")
+	reply := o.Do("LOADLEVELS", "RANGES", "8192")
+	if len(reply.Elems) != 4096 {
+		t.Fatalf("%d pieces", len(reply.Elems))
+	}
+	for _, piece := range reply.Elems {
+		of, err := ring.ParseRange(piece.Elems[0].Text)
+		if err != nil || of.Len() != 1<<19 {
+			t.Fatal(piece)
+		}
+		if has := piece.Elems[3].String() == ":1"; has != of.Contains(cellOf(keys[0]).Start) {
+			t.Errorf("%v", piece)
+		}
+	}
+	for _, args := range [][]string{{"LEVELS"}, {"RANGES", "1", "2"}} {
+		o.Want("-ERR syntax error", append([]string{"LOADLEVELS"}, args...)...)
+	}
+	for _, n := range []string{"0", "16385", "x", "-1"} {
+		o.Want("-ERR the number of pieces must be within 1..16384", "LOADLEVELS", "RANGES", n)
 	}
 }

@@ -22,7 +22,7 @@ var ringCommands = []command.Row{
 		},
 	},
 	{
-		Name: "loadlevels", Arity: 1, Group: "cluster", Run: byServer(cmdLoadlevels),
+		Name: "loadlevels", Arity: -1, Group: "cluster", Run: byServer(cmdLoadlevels),
 		Flags: command.FlagLoading | command.FlagStale,
 	},
 	{

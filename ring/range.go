@@ -28,6 +28,19 @@ func (r Range) Len() uint64 {
 	return uint64(r.End - r.Start)
 }
 
+// Cut returns the range cut at the bounds of n equal parts of the circle, 1..2³². No piece wraps.
+func (r Range) Cut(n uint64) []Range {
+	var all []Range
+	length := (1<<32 + n - 1) / n
+	for at, left := uint64(r.Start), r.Len(); left > 0; at %= 1 << 32 {
+		end := min((at/length+1)*length, at+left, 1<<32)
+		all = append(all, Range{Token(at), Token(end)})
+		left -= end - at
+		at = end
+	}
+	return all
+}
+
 // Wraps tells whether the range goes on past the last token, so that it is two
 // pieces of an ordered store. A range that ends with the last token does not.
 func (r Range) Wraps() bool {

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -32,6 +33,25 @@ func TestRange(t *testing.T) {
 			if tt.r.Contains(token) {
 				t.Errorf("%v contains %08x", tt.r, token)
 			}
+		}
+	}
+}
+
+func TestRangeIsCutAtEqualParts(t *testing.T) {
+	for _, tt := range []struct {
+		r    Range
+		n    uint64
+		want string
+	}{
+		{Whole, 1, "[00000000-00000000]"},
+		{Whole, 2, "[00000000-80000000 80000000-00000000]"},
+		{Range{7, 7}, 2, "[00000007-80000000 80000000-00000000 00000000-00000007]"},
+		{Range{1 << 30, 3}, 4, "[40000000-80000000 80000000-c0000000 c0000000-00000000 00000000-00000003]"},
+		{Range{10, 20}, 4, "[0000000a-00000014]"},
+		{Range{1<<32 - 1, 0}, 3, "[ffffffff-00000000]"},
+	} {
+		if got := fmt.Sprint(tt.r.Cut(tt.n)); got != tt.want {
+			t.Errorf("%v in %d: %s, want %s", tt.r, tt.n, got, tt.want)
 		}
 	}
 }

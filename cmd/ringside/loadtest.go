@@ -27,14 +27,16 @@ temporary directory. With --addr, the load goes to running servers instead.
 
 Each strategy runs the same script, steps separated by semicolons:
 
-  load 200000    that many keys are written before the measurement
-  run 8s         clients send the commands of --mix, for 8 seconds
-  join           a node joins; also: join 2
-  leave          a node hands over its data and leaves; also: leave 2
-  kill           a node is killed; also: kill 2
-  restart        all killed nodes are started again
-  strategy vnode the cluster switches to vnode; also: strategy vnode vnodes 64
-  balance        clients continue until no data is left to move
+  load 200000      that many keys are written before the measurement
+  run 8s           clients send the commands of --mix, for 8 seconds
+  join             a node joins; also: join 2
+  leave            a node hands over its data and leaves; also: leave 2
+  kill             a node is killed; also: kill 2
+  restart          all killed nodes are started again
+  strategy vnode   the cluster switches to vnode; also: strategy vnode vnodes 64
+  hotspot 10% 90%  nine tenths of the requests go to a tenth of the keys, on one node
+  balance load     the load on nodes is evened once, as by RING BALANCE LOAD ONCE
+  balance          clients continue until no data is left to move
 
 Clients run during all steps except load. Every reply is checked (--verify): lost, stale
 and corrupt values are counted, and any of them makes the exit code 1.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
@@ -30,13 +31,13 @@ func (f *Cluster) unbalanced(ctx context.Context) string {
 	if len(all) == 0 {
 		return errNobody.Error()
 	}
-	members := f.staying()
+	in := ring.Input{Members: f.staying(), Backups: f.cfg.Backups}
 	placing, err := f.strategy().New()
 	if err != nil {
 		return err.Error()
 	}
 	for _, m := range all {
-		if why := f.unbalancedAt(ctx, m, placing, members); why != "" {
+		if why := f.unbalancedAt(ctx, m, placing, in); why != "" {
 			return m.id + ": " + why
 		}
 	}
@@ -44,7 +45,7 @@ func (f *Cluster) unbalanced(ctx context.Context) string {
 }
 
 // unbalancedAt is what one node knows of.
-func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Strategy, members []ring.Member) string {
+func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Strategy, in ring.Input) string {
 	l, err := f.access().dial(ctx, m.at.client)
 	if err != nil {
 		return err.Error()
@@ -60,21 +61,62 @@ func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Stra
 			return name + ": " + strconv.FormatInt(n, 10)
 		}
 	}
-	p, err := placementOf(l)
-	if err != nil {
+	if f.isEvened() {
+		text, err := l.Do("RING", "BALANCE", "LOAD")
+		if err == nil {
+			in.Overrides, err = readOverrides(text)
+		}
+		if err != nil {
+			return err.Error()
+		}
+	}
+	if in.Present, err = placementOf(l); err != nil {
 		return err.Error()
 	}
-	return misplaced(p, placing, members, f.cfg.Backups)
+	return misplaced(placing, in)
+}
+
+func (f *Cluster) isEvened() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.evened
+}
+
+// readOverrides reads what RING BALANCE LOAD says of them.
+func readOverrides(text string) (all []ring.Override, err error) {
+	for line := range strings.Lines(text) {
+		of, ok := strings.CutPrefix(strings.TrimSpace(line), "override:")
+		if !ok {
+			continue
+		}
+		var o ring.Override
+		for part := range strings.SplitSeq(of, ",") {
+			switch name, value, _ := strings.Cut(part, "="); name {
+			case "range":
+				o.Range, err = ring.ParseRange(value)
+			case "node":
+				o.Node = value
+			case "home":
+				o.Home = value
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
 }
 
 // misplaced says where a placement differs from what members should have; nothing if nowhere.
-func misplaced(p *ring.Placement, placing ring.Strategy, members []ring.Member, backups int) string {
+func misplaced(placing ring.Strategy, in ring.Input) string {
+	p := in.Present
 	for row := range p.Rows() {
 		if len(row.Learners) > 0 {
 			return fmt.Sprintf("%v is being copied", row.Range)
 		}
 	}
-	desired, err := placing.Desired(ring.Input{Members: members, Backups: backups, Present: p})
+	desired, err := placing.Desired(in)
 	if err != nil {
 		return err.Error()
 	}

@@ -193,7 +193,34 @@ func (f *Cluster) Switch(ctx context.Context, to []string) error {
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.placing = next
+		f.placing, f.evened = next, false
+	}
+	return err
+}
+
+// EvenLoad has the cluster even the load on its nodes once, and returns when that is agreed; data moves after
+// that. It does nothing if the load is as even as it can be.
+func (f *Cluster) EvenLoad(ctx context.Context) error {
+	ctx, end, err := f.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	err = until(ctx, look, func(ctx context.Context) string {
+		up := f.those(up)
+		if len(up) == 0 {
+			return errNobody.Error()
+		}
+		_, err := f.ask(ctx, up[0].at.client, "RING", "BALANCE", "LOAD", "ONCE")
+		if err != nil && !strings.Contains(err.Error(), "nothing would make the load more even") {
+			return err.Error()
+		}
+		return ""
+	})
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.evened = true
 	}
 	return err
 }

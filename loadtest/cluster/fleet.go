@@ -30,6 +30,7 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	placing strategy.Config // in force, or being switched to
+	evened  bool            // there may be overrides
 	members []*member       // in the order in which they joined; those that left are not in it
 	joined  int             // ever
 	watches map[*Watch]struct{}

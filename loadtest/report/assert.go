@@ -41,7 +41,7 @@ type claim struct {
 }
 
 // eventNames are the events that a claim can be about.
-var eventNames = []string{"join", "leave", "kill", "restart", "strategy"}
+var eventNames = []string{"join", "leave", "kill", "restart", "strategy", "hotspot", "balance load"}
 
 // operators, the longer before what they begin with.
 var operators = []struct {
@@ -63,8 +63,8 @@ var operators = []struct {
 //
 // Each is a figure, an operator (< <= > >= = !=) and a bound: a time (us, ms, s, m), a
 // number (k, M and G are thousands and so on), bytes (KiB, MiB, GiB) or a share (12%), as
-// the figure has it. Before the figure may stand an event, join, leave, kill, restart or
-// strategy, which means each of that name, or join#2, which means the second; and before that a
+// the figure has it. Before the figure may stand an event, join, leave, kill, restart, strategy,
+// hotspot or balance load, which means each of that name, or join#2, which means the second; and before that a
 // contestant. The empty text asserts nothing. The error joins every fault and wraps
 // [ErrAssert].
 func ParseAssert(text string) (Assertion, error) {

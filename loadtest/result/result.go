@@ -68,6 +68,7 @@ type Run struct {
 	Windows []Window `json:"windows"`           // measurements of the clients
 	Samples []Sample `json:"samples,omitempty"` // measurements that nodes report
 	Layouts []Layout `json:"layouts,omitempty"` // after each change
+	Loads   []Loads  `json:"loads,omitempty"`   // before each event, and at the end
 	Checked *Checked `json:"checked,omitempty"` // with verification
 
 	// GeneratorCores is the number of processors that the generator used on average.
@@ -140,7 +141,8 @@ type Event struct {
 	// What moved from AtMS until the next event, or the end.
 	MovedKeys  int64 `json:"moved_keys"`
 	MovedBytes int64 `json:"moved_bytes"` // of those keys and their values
-	// LeastKeys and LeastBytes are the least that any strategy must move. Backups count.
+	// LeastKeys and LeastBytes are the least that any strategy must move; of a switch and of load balancing the
+	// least that leads to the load of nodes afterwards. Backups count.
 	LeastKeys  int64    `json:"least_keys"`
 	LeastBytes int64    `json:"least_bytes"`      // their bytes
 	Factor     *float64 `json:"factor,omitempty"` // MovedKeys ÷ LeastKeys
@@ -224,6 +226,13 @@ type Layout struct {
 	// Primary has an index into Nodes for each cell, -1 if no node serves it.
 	Primary []int `json:"primary"`
 	Backup  []int `json:"backup"` // the same of the first of the backups
+}
+
+// Loads are the loads on ranges, as their primaries measure them: rates that decay to a third in 10 seconds.
+type Loads struct {
+	AtMS float64 `json:"at_ms"` // when the nodes were asked
+	// PerSecond has the operations per second of 1,024 cells of equal length, from token 0 on.
+	PerSecond []float64 `json:"per_second"`
 }
 
 // Checked is the result of verification.

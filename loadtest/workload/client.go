@@ -59,7 +59,10 @@ func (c *Client) Next() *Op {
 		case literal:
 			c.add(append(c.buf, a.text...))
 		case aKey:
-			key := c.chooser.next(c.rnd, command.Writes)
+			key, hot := c.cfg.Hotspot.next(c.rnd)
+			if !hot {
+				key = c.chooser.next(c.rnd, command.Writes)
+			}
 			o.Keys = append(o.Keys, key)
 			c.add(c.cfg.AppendKey(c.buf, key))
 		case aValue:

@@ -27,6 +27,8 @@ type Config struct {
 	Names [][]byte
 	// Choice says how keys are chosen.
 	Choice Choice
+	// Hotspot, if not nil, has some of the requests go to other keys than Choice says.
+	Hotspot *Hotspot
 	// Mix is what is asked for.
 	Mix Mix
 	// Sizes are the lengths of values.

@@ -202,6 +202,10 @@ func (lb *loadBalancer) text() string {
 		tokens += now.Overrides[i].Range.Len()
 	}
 	line("overridden_percent", fmt.Sprintf("%.2f", float64(tokens)/(1<<32)*100))
+	for i := range now.Overrides {
+		o := &now.Overrides[i]
+		line("override", fmt.Sprintf("range=%s,node=%s,home=%s", o.Range, o.Node, o.Home))
+	}
 	line("handoffs", len(st.Handoffs()))
 	lb.mu.Lock()
 	defer lb.mu.Unlock()

@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/load"
+)
+
+// A Piece is a range that one node serves, with its load and what lies in it.
+type Piece struct {
+	Range ring.Range
+	Node  string
+	load.Rate
+	Holding
+}
+
+// Loads are the loads on all ranges at one time, and who has the ranges.
+type Loads struct {
+	Pieces    []Piece // in the order of their nodes, no longer than a cell of package load
+	Placement *ring.Placement
+}
+
+// wordsOfPiece is how many words a node replies for each range.
+const wordsOfPiece = 5
+
+// Loads asks the nodes that are up for the loads on their ranges.
+func (w *Watch) Loads(ctx context.Context) (*Loads, error) {
+	if err := w.look(ctx); err != nil {
+		return nil, err
+	}
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	up := w.up()
+	l := &Loads{}
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	var fault error
+	for _, n := range up {
+		asking.Go(func() {
+			pieces, err := n.loads(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			l.Pieces, fault = append(l.Pieces, pieces...), cmp.Or(fault, err)
+		})
+	}
+	asking.Wait()
+	if fault != nil {
+		return nil, fmt.Errorf("cluster: load on ranges: %w", fault)
+	}
+	slices.SortStableFunc(l.Pieces, func(a, b Piece) int { return cmp.Compare(a.Node, b.Node) })
+	defer up[0].line.bound(ctx)()
+	var err error
+	l.Placement, err = placementOf(up[0].line)
+	return l, err
+}
+
+// loads asks one node. The connection stays usable unless it fails.
+func (n *watched) loads(ctx context.Context) ([]Piece, error) {
+	defer n.line.bound(ctx)()
+	n.line.Add([]byte("LOADLEVELS"), []byte("RANGES"), strconv.AppendInt(nil, load.Cells, 10))
+	if err := n.line.Flush(); err != nil {
+		return nil, err
+	}
+	words, err := n.line.Strings()
+	if err != nil {
+		return nil, err
+	}
+	return readPieces(n.ID, words)
+}
+
+func readPieces(node string, words []string) (all []Piece, err error) {
+	if len(words)%wordsOfPiece != 0 {
+		return nil, fmt.Errorf("%s: %d words are not %d for each range", node, len(words), wordsOfPiece)
+	}
+	for of := range slices.Chunk(words, wordsOfPiece) {
+		p := Piece{Node: node}
+		if p.Range, err = ring.ParseRange(of[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", node, err)
+		}
+		for i, to := range []*float64{&p.Ops, &p.Rate.Bytes} {
+			if *to, err = strconv.ParseFloat(of[1+i], 64); err != nil {
+				return nil, fmt.Errorf("%s: load on %v: %w", node, p.Range, err)
+			}
+		}
+		for i, to := range []*int64{&p.Keys, &p.Holding.Bytes} {
+			if *to, err = strconv.ParseInt(of[3+i], 10, 64); err != nil {
+				return nil, fmt.Errorf("%s: content of %v: %w", node, p.Range, err)
+			}
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// byNode are the costs that nodes have with a placement.
+func (l *Loads) byNode(p *ring.Placement) map[string]float64 {
+	all := make(map[string]float64)
+	for i := range l.Pieces {
+		all[p.Lookup(l.Pieces[i].Range.Start).Primary] += l.Pieces[i].Cost()
+	}
+	return all
+}
+
+// Chart sums up the load in the cells of the circle.
+func (l *Loads) Chart(began time.Time) result.Loads {
+	c := result.Loads{AtMS: milliseconds(time.Since(began)), PerSecond: make([]float64, circleCells)}
+	for i := range l.Pieces { // none is longer than a cell of the chart, or crosses its bounds
+		c.PerSecond[uint64(l.Pieces[i].Range.Start)*circleCells>>32] += l.Pieces[i].Ops
+	}
+	for i, x := range c.PerSecond {
+		c.PerSecond[i] = math.Round(100*x) / 100
+	}
+	return c
+}
+
+// LeastLoad is what has to be copied at the least for nodes to have the load that they have with another
+// placement: each that has less of it then gives away the ranges with the most load for their bytes. What
+// another node has a copy of costs nothing, as far as the load of that node grows.
+func LeastLoad(before *Loads, after *ring.Placement) Holding {
+	was, is := before.byNode(before.Placement), before.byNode(after)
+	pieces := slices.Clone(before.Pieces)
+	slices.SortStableFunc(pieces, func(a, b Piece) int {
+		return cmp.Compare(float64(a.Holding.Bytes)*b.Cost(), float64(b.Holding.Bytes)*a.Cost())
+	})
+	var keys, bytes float64
+	for node, cost := range was {
+		left := cost - is[node]
+		copies := make(map[string]float64) // the load of what others have copies of
+		for i := range pieces {
+			if p := &pieces[i]; p.Node == node {
+				for _, backup := range before.Placement.Lookup(p.Range.Start).Backups {
+					copies[backup] += p.Cost()
+				}
+			}
+		}
+		for backup, cost := range copies {
+			left -= min(cost, max(0, is[backup]-was[backup]))
+		}
+		for i := range pieces {
+			if p := &pieces[i]; p.Node == node && left > 0 && p.Cost() > 0 {
+				part := min(1, left/p.Cost())
+				keys += part * float64(p.Keys)
+				bytes += part * float64(p.Holding.Bytes)
+				left -= part * p.Cost()
+			}
+		}
+	}
+	return Holding{Keys: int64(math.Round(keys)), Bytes: int64(math.Round(bytes))}
+}
