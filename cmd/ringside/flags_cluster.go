@@ -63,6 +63,9 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"ketama: rounding of points (default: the cluster's; libketama for a new one)")
 	add("vnodes", settings.OptionalCount(&cfg.VNodes),
 		"vnode: points of a node of weight 1 (default: the cluster's; 4 for a new one)")
+	addCellSettings(s, &cfg.Cells, func(standard string) string {
+		return " (default: the cluster's; " + standard + " for a new one)"
+	})
 	add("pin", settings.Text(&cfg.Pin, "hash,…"),
 		"vnode: points of this node picked by hand, which replace its own ones; +hash,… adds to them. Hashes are signed or unsigned, or hexadecimal after 0x")
 }

@@ -55,6 +55,7 @@ func locateSettings(o *locateOptions) *settings.Set {
 		"ketama: whose rounding of points to follow")
 	s.Add("vnodes", settings.Count(&o.config.VNodes),
 		"vnode: points of a node of weight 1")
+	addCellSettings(s, &o.config.Cells, func(string) string { return "" })
 	s.Add("pin", settings.List(&o.pins, "node=hash,…"),
 		"vnode: points picked by hand, in the place of the node's own ones; node+=hash,… for points beside these. Hashes are signed or unsigned, or hexadecimal after 0x")
 	return s
@@ -66,6 +67,9 @@ var ownFlags = []struct{ flag, strategy string }{
 	{"points", strategy.Ketama},
 	{"ketama-rule", strategy.Ketama},
 	{"vnodes", strategy.VNode},
+	{"probes", strategy.MultiProbe},
+	{"candidates", strategy.LRH},
+	{"slack", strategy.Bounded},
 	{"pin", strategy.VNode},
 }
 
@@ -223,7 +227,7 @@ func notesOn(in ring.Input, p *ring.Placement, backupsGiven bool) []string {
 const maxPlacement = 1 << 30
 
 func (o *locateOptions) fromFile(set *settings.Set, placing ring.Strategy, faults locateFaults) (*placed, error) {
-	for _, flag := range []string{"node", "backups", "mask", "points", "ketama-rule", "vnodes", "pin"} {
+	for _, flag := range []string{"node", "backups", "mask", "points", "ketama-rule", "vnodes", "probes", "candidates", "slack", "pin"} {
 		if set.Given(flag) {
 			faults.add("--"+flag, "has no meaning beside --placement, which has been computed")
 		}

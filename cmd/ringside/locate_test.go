@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -67,6 +68,7 @@ func TestLocateAgreesWithTheStrategies(t *testing.T) {
 		{strategy.Config{Name: "ketama", Points: 40, KetamaRule: "twemproxy"}, []string{"--strategy", "ketama", "--points", "40", "--ketama-rule", "twemproxy"}},
 		{strategy.Config{Name: "vnode"}, []string{"--strategy", "vnode"}},
 		{strategy.Config{Name: "vnode", VNodes: 100}, []string{"--strategy", "vnode", "--vnodes", "100"}},
+		{strategy.Config{Name: "multiprobe", Cells: cells.Settings{Probes: 2}}, []string{"--strategy", "multiprobe", "--probes", "2"}},
 	} {
 		for _, hash := range strategy.Hashes() {
 			tt.config.Hash = hash
@@ -216,6 +218,10 @@ func TestLocateFaults(t *testing.T) {
 		{"--node a --strategy ketama --ketama-rule x", "--ketama-rule: unknown ketama rule: \"x\": use libketama or twemproxy"},
 		{"--node a --strategy ketama --vnodes 4", "--vnodes: belongs to strategy vnode, not to ketama"},
 		{"--node a --strategy ketama --pin a=1", "--pin: belongs to strategy vnode, not to ketama"},
+		{"--node a --strategy ketama --slack 0.2", "--slack: belongs to strategy bounded, not to ketama"},
+		{"--node a --strategy bounded --slack 11", "--slack: bad slack: 11 is not from 0.001 to 10"},
+		{"--node a --strategy multiprobe --probes 0", "--probes: bad setting: \"0\" is not a whole number above 0"},
+		{"--node a --strategy lrh --candidates 257", "--candidates: bad number of candidates: 257"},
 		{"--node a --strategy vnode --vnodes 65537", "--vnodes: bad number of virtual nodes"},
 		{"--node a:1000 --strategy vnode --vnodes 66", "--node: too many points"},
 		{"--node a --strategy vnode --pin b=1", `--pin: bad pin: there is no node "b"`},

@@ -55,7 +55,7 @@ func (o *simulation) settings() *settings.Set {
 
 	s.Group("Contenders")
 	s.Add("strategies", settings.Func("a,b,…", strings.Join(o.cfg.Strategies, ","), o.setStrategies),
-		"what is compared: "+strings.Join(strategy.Names(), ", ")+" and mod; a setting may follow, as in vnode:128, ketama:40, buckets:0x0fff, or /key, as in maglev/key",
+		"what is compared: "+strings.Join(strategy.Names(), ", ")+" and mod; a setting may follow, as in vnode:128, ketama:40, buckets:0x0fff, bounded:0.25, or /key, as in maglev/key",
 		settings.Choices(append(o.cfg.Strategies, "vnode:128")...))
 	s.Add("backups", settings.Count(&o.cfg.Backups), "copies beside the primary")
 	s.Add("hash", settings.OneOf(&o.cfg.Base.Hash, strategy.Hashes()...),
@@ -65,6 +65,7 @@ func (o *simulation) settings() *settings.Set {
 	s.Add("ketama-rule", settings.Func(strings.Join(strategy.KetamaRules(), "|"), string(o.cfg.Base.KetamaRule), o.setKetamaRule),
 		"ketama: whose rounding to follow", settings.Choices(strategy.KetamaRules()...))
 	s.Add("vnodes", settings.Count(&o.cfg.Base.VNodes), "vnode: points of a node of weight 1")
+	addCellSettings(s, &o.cfg.Base.Cells, func(string) string { return "" })
 
 	s.Group("Nodes")
 	s.Add("nodes", settings.Func("n[,n…]", strconv.Itoa(o.nodes), o.setNodes),

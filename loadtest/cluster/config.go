@@ -116,6 +116,12 @@ func (c *Config) node(of strategy.Config) node.Config {
 		n.Points = of.Points
 	case strategy.VNode:
 		n.VNodes = of.VNodes
+	case strategy.MultiProbe:
+		n.Cells.Probes = of.Cells.Probes
+	case strategy.LRH:
+		n.Cells.Candidates = of.Cells.Candidates
+	case strategy.Bounded:
+		n.Cells.Slack = of.Cells.Slack
 	}
 	n.Backups, n.RereplicateAfter, n.RequirePass = c.Backups, c.RereplicateAfter, c.Password
 	n.Cache, n.BlockCache, n.MemTableSize = max(0, c.Cache), c.BlockCache, c.MemTable

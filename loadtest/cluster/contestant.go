@@ -23,6 +23,8 @@ type Contestant struct {
 //	buckets    buckets:0FFF   mask, in hexadecimals
 //	ketama     ketama:40      points of a server
 //	vnode      vnode:128      points of a node
+//	bounded    bounded:0.25   how much above its share a node may be
+//	multiprobe, lrh           likewise, with probes and candidates
 //
 // The error wraps [ErrContestant].
 func ParseContestant(text, hash string) (Contestant, error) {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestContestants(t *testing.T) {
-	all, err := ParseContestants("buckets, ketama:40,vnode:128 ,buckets:0FFF", "slot")
+	all, err := ParseContestants("buckets, ketama:40,vnode:128 ,buckets:0FFF,bounded:0.25", "slot")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,11 +18,14 @@ func TestContestants(t *testing.T) {
 			t.Errorf("%s has hash %s", c.Name, c.Strategy.Hash)
 		}
 	}
-	if got := strings.Join(names, " "); got != "buckets ketama:40 vnode:128 buckets:0FFF" {
+	if got := strings.Join(names, " "); got != "buckets ketama:40 vnode:128 buckets:0FFF bounded:0.25" {
 		t.Error(got)
 	}
 	if all[0].Strategy.Mask != 0xff || all[1].Strategy.Points != 40 || all[2].Strategy.VNodes != 128 || all[3].Strategy.Mask != 0xfff {
 		t.Errorf("%+v", all)
+	}
+	if n := (&Config{}).node(all[4].Strategy); n.Cells.Slack != 0.25 {
+		t.Errorf("%+v", n.Cells)
 	}
 }
 

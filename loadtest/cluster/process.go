@@ -76,6 +76,12 @@ func (f *Cluster) flags(m *member, is at, join []string) []string {
 		add("points", n.Points)
 	case strategy.VNode:
 		add("vnodes", n.VNodes)
+	case strategy.MultiProbe:
+		add("probes", n.Cells.Probes)
+	case strategy.LRH:
+		add("candidates", n.Cells.Candidates)
+	case strategy.Bounded:
+		add("slack", n.Cells.Slack)
 	}
 	add("route", n.Route)
 	add("fsync", n.Fsync)

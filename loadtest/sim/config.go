@@ -218,10 +218,14 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 	}
 	if name, ok := strings.CutSuffix(spec, PerKey); ok {
 		e.Title, e.Yardstick = name+", asked for each key", true
-		if e.algorithm = strategy.OfCells(name); e.algorithm == nil || name == strategy.Bounded {
+		settings, err := strategy.Parse(name, base)
+		if err == nil && !slices.Contains(perKeyNames(), settings.Name) || errors.Is(err, strategy.ErrName) {
 			return e, fmt.Errorf("%.40q: %s is for %s", spec, PerKey, strings.Join(perKeyNames(), ", "))
 		}
-		return e, nil
+		if err == nil {
+			e.algorithm, err = settings.OfCells()
+		}
+		return e, err
 	}
 	settings, err := strategy.Parse(spec, base)
 	if errors.Is(err, strategy.ErrName) {
@@ -237,6 +241,12 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 		e.Title = fmt.Sprintf("vnode, %d a node", settings.VNodes)
 	case strategy.Buckets:
 		e.Title = fmt.Sprintf("buckets, mask %04X", settings.Mask)
+	case strategy.MultiProbe:
+		e.Title = fmt.Sprintf("multiprobe, %d probes", settings.Cells.Probes)
+	case strategy.LRH:
+		e.Title = fmt.Sprintf("lrh, %d candidates", settings.Cells.Candidates)
+	case strategy.Bounded:
+		e.Title = fmt.Sprintf("bounded, slack %v", settings.Cells.Slack)
 	default:
 		e.Title = settings.Name
 	}
@@ -249,7 +259,7 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 // given to each node, so it cannot.
 func perKeyNames() []string {
 	return slices.DeleteFunc(strategy.Names(), func(name string) bool {
-		return strategy.OfCells(name) == nil || name == strategy.Bounded
+		return !strategy.IsOfCells(name) || name == strategy.Bounded
 	})
 }
 

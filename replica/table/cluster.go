@@ -45,6 +45,11 @@ func (c *Cluster) FoundedWith() Settings {
 	return c.Founding
 }
 
+// Tuned reports whether the settings, or those at the founding, are ones that older builds do not know.
+func (c *Cluster) Tuned() bool {
+	return c.Strategy.Cells != CellSettings{} || c.Founding.Cells != CellSettings{}
+}
+
 // Moves say how data may move between nodes.
 type Moves struct {
 	// Paused reports that no node copies anything for a handoff. What is under way
@@ -63,6 +68,13 @@ type Settings struct {
 	KetamaRule string
 	VNodes     int
 	Mask       uint32
+	Cells      CellSettings
+}
+
+// CellSettings are those of algorithms on cells, with zero for each default.
+type CellSettings struct {
+	Probes, Candidates int
+	Slack              float64
 }
 
 func (c *Cluster) validate() error {
@@ -95,7 +107,7 @@ func (s *Settings) validate() error {
 	switch {
 	case s.Name == "":
 		return fmt.Errorf("%w: a strategy has a name", ErrInvalid)
-	case s.Points < 0 || s.VNodes < 0:
+	case s.Points < 0 || s.VNodes < 0 || s.Cells.Probes < 0 || s.Cells.Candidates < 0 || !(s.Cells.Slack >= 0):
 		return fmt.Errorf("%w: a setting out of its bounds", ErrInvalid)
 	}
 	return nil
@@ -126,6 +138,7 @@ func (c *Cluster) code(x *codec) {
 	x.integer(&c.Backups)
 }
 
+// code leaves Cells out, which older builds do not know: see [addedSettings].
 func (s *Settings) code(x *codec) {
 	x.text(&s.Name)
 	x.text(&s.Hash)
@@ -135,6 +148,24 @@ func (s *Settings) code(x *codec) {
 	mask := ring.Token(s.Mask)
 	x.token(&mask)
 	s.Mask = uint32(mask)
+}
+
+func (s *CellSettings) code(x *codec) {
+	x.integer(&s.Probes)
+	x.integer(&s.Candidates)
+	x.float(&s.Slack)
+}
+
+// addedSettings codes what older builds do not write: the last of a command that sets the strategy.
+func addedSettings(x *codec, seated *bool, s *CellSettings) {
+	if x.reading && len(x.buf) == 0 || !x.reading && *s == (CellSettings{}) {
+		x.addedFlag(seated)
+		return
+	}
+	x.flag(seated)
+	if !x.reading || len(x.buf) > 0 {
+		s.code(x)
+	}
 }
 
 func (s *Switch) code(x *codec) {

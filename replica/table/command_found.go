@@ -40,7 +40,7 @@ func (f *Found) code(c *codec) {
 		c.textList(&r.Backups)
 		c.textList(&r.Learners)
 	})
-	c.addedFlag(&f.Seated)
+	addedSettings(c, &f.Seated, &f.Cluster.Strategy.Cells)
 }
 
 func (f *Found) apply(d *draft) error {

@@ -21,7 +21,7 @@ func (s *SetStrategy) code(c *codec) {
 	s.Strategy.code(c)
 	c.number(&s.After)
 	starts(c, &s.Starts)
-	c.addedFlag(&s.Seated)
+	addedSettings(c, &s.Seated, &s.Strategy.Cells)
 }
 
 func (s *SetStrategy) apply(d *draft) error {

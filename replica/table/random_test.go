@@ -180,6 +180,7 @@ func (x *chaos) strategy() Command {
 	s := &SetStrategy{Strategy: of.Strategy, After: of.Since}
 	s.Strategy.Name = []string{"buckets", "ketama"}[x.IntN(2)]
 	s.Strategy.Points = x.IntN(3)
+	s.Strategy.Cells = CellSettings{Probes: x.IntN(2), Slack: float64(x.IntN(2)) / 4}
 	s.Seated = x.IntN(2) == 0
 	for _, n := range x.state().Nodes() {
 		if n.State != Gone && x.IntN(40) > 0 {

@@ -30,7 +30,7 @@ func TestSeatsFollowMembers(t *testing.T) {
 		}
 	}
 	nodes("n0", "n1", "n2")
-	if v := mustBytes(t, s)[0]; v != snapshotVersion {
+	if v := mustBytes(t, s)[0]; v != untunedSnapshot {
 		t.Errorf("version %d", v)
 	}
 	s = steps(t, s, &Leave{"n1", 1})
@@ -47,7 +47,7 @@ func TestSeatsFollowMembers(t *testing.T) {
 	}
 	next.Name = "maglev"
 	s = steps(t, s, &SetStrategy{next, s.Cluster().Since, starts, false})
-	if s.Seats() != nil || mustBytes(t, s)[0] >= snapshotVersion {
+	if s.Seats() != nil || mustBytes(t, s)[0] >= untunedSnapshot {
 		t.Errorf("%v under a strategy without seats", s.Seats())
 	}
 }

@@ -8,10 +8,11 @@ import (
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
 // all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons,
-// 3 no Switch, 4 no LoadBalance and 5 no seats. A state is written in the oldest version from 3 on
+// 3 no Switch, 4 no LoadBalance, 5 no seats and 6 no CellSettings. A state is written in the oldest version from 3 on
 // that has all of it, so that an older build can read it.
 const (
-	snapshotVersion         = 6
+	snapshotVersion         = 7
+	untunedSnapshot    byte = 6
 	unseatedSnapshot   byte = 5
 	unbalancedSnapshot byte = 4
 	unswitchedSnapshot byte = 3
@@ -23,7 +24,9 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
 	version := byte(snapshotVersion)
 	switch {
+	case s.cluster.Tuned():
 	case s.seats != nil:
+		version = untunedSnapshot
 	case s.load.Since != 0:
 		version = unseatedSnapshot
 	case s.cluster.Switch == (Switch{}):
@@ -85,7 +88,15 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	if version > unbalancedSnapshot {
 		d.load.code(c)
 	}
-	if version > unseatedSnapshot {
+	if version > untunedSnapshot {
+		d.cluster.Strategy.Cells.code(c)
+		d.cluster.Founding.Cells.code(c)
+	}
+	seated := d.seats != nil || version == untunedSnapshot
+	if version > untunedSnapshot {
+		c.flag(&seated)
+	}
+	if seated {
 		d.codeSeats(c)
 	}
 	c.number(&d.basis)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -95,6 +96,8 @@ type Config struct {
 	VNodes, Points int
 	KetamaRule     string
 	Mask           string // hexadecimal
+	// Cells are such settings, too: those of multiprobe, lrh and bounded.
+	Cells cells.Settings
 	// Pin are points of this node that are picked by hand (vnode): hashes with commas
 	// between them, in the place of its own ones, or beside them if it begins with +.
 	Pin string

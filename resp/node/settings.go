@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/ketama"
 	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -21,10 +23,12 @@ type wants struct {
 	Points     int    `json:"points,omitempty"`
 	KetamaRule string `json:"ketama_rule,omitempty"`
 	Mask       uint32 `json:"mask,omitempty"`
+
+	cells.Settings
 }
 
 func (c *Config) wants() wants {
-	w := wants{VNodes: c.VNodes, Points: c.Points, KetamaRule: c.KetamaRule}
+	w := wants{VNodes: c.VNodes, Points: c.Points, KetamaRule: c.KetamaRule, Settings: c.Cells}
 	if c.Mask != "" {
 		w.Mask, _ = buckets.ParseMask(c.Mask) // Validate has seen it
 	}
@@ -34,22 +38,15 @@ func (c *Config) wants() wants {
 // differences says where the settings of a cluster are others, both those that it was founded with
 // and those in force; empty if nowhere.
 func (w wants) differences(of *table.Cluster) string {
-	s, founding := of.Strategy, of.FoundedWith()
+	asked, now, founding := w.over(strategy.Config{}), strategyOf(of), settingsOf(of.FoundedWith())
 	var texts []string
-	add := func(name string, own, its any) {
-		texts = append(texts, fmt.Sprintf("--%s %v was asked for, the cluster has %v", name, own, its))
-	}
-	if w.VNodes != 0 && w.VNodes != s.VNodes && w.VNodes != founding.VNodes {
-		add("vnodes", w.VNodes, s.VNodes)
-	}
-	if w.Points != 0 && w.Points != s.Points && w.Points != founding.Points {
-		add("points", w.Points, s.Points)
-	}
-	if w.KetamaRule != "" && w.KetamaRule != s.KetamaRule && w.KetamaRule != founding.KetamaRule {
-		add("ketama-rule", w.KetamaRule, s.KetamaRule)
-	}
-	if w.Mask != 0 && w.Mask != s.Mask && w.Mask != founding.Mask {
-		add("mask", fmt.Sprintf("%04X", w.Mask), fmt.Sprintf("%04X", s.Mask))
+	for _, name := range strategy.Names() {
+		for _, setting := range strategy.Settings(name) {
+			own, its := asked.Setting(setting), now.Setting(setting)
+			if asked.Has(setting) && own != its && own != founding.Setting(setting) {
+				texts = append(texts, fmt.Sprintf("--%s %s was asked for, the cluster has %s", setting, own, its))
+			}
+		}
 	}
 	if texts == nil {
 		return ""
@@ -61,20 +58,17 @@ func (w wants) differences(of *table.Cluster) string {
 func (c *Config) strategy() (strategy.Config, error) {
 	s := strategy.DefaultConfig()
 	s.Name, s.Hash = c.Strategy, c.Hash
-	w := c.wants()
-	ensureNot(&s.VNodes, w.VNodes)
-	ensureNot(&s.Points, w.Points)
-	ensureNot(&s.KetamaRule, ketama.Rule(w.KetamaRule))
-	ensureNot(&s.Mask, w.Mask)
+	s = c.wants().over(s)
 	return s, s.Validate()
 }
 
-// ensureNot sets a field to a value that is not zero.
-func ensureNot[T comparable](field *T, value T) {
-	var zero T
-	if value != zero {
-		*field = value
-	}
+// over sets what is wanted in a strategy.
+func (w wants) over(s strategy.Config) strategy.Config {
+	s.VNodes, s.Points, s.Mask = cmp.Or(w.VNodes, s.VNodes), cmp.Or(w.Points, s.Points), cmp.Or(w.Mask, s.Mask)
+	s.KetamaRule = cmp.Or(ketama.Rule(w.KetamaRule), s.KetamaRule)
+	s.Cells.Probes, s.Cells.Candidates = cmp.Or(w.Probes, s.Cells.Probes), cmp.Or(w.Candidates, s.Cells.Candidates)
+	s.Cells.Slack = cmp.Or(w.Slack, s.Cells.Slack)
+	return s
 }
 
 // ownPins reads [Config.Pin], for this node.
@@ -94,18 +88,27 @@ func (c *Config) ownPins() (vnode.Pins, error) {
 }
 
 func tableSettings(s strategy.Config) table.Settings {
+	s.Cells.OmitDefaults()
 	return table.Settings{
 		Name: s.Name, Hash: s.Hash, Points: s.Points, KetamaRule: string(s.KetamaRule), VNodes: s.VNodes, Mask: s.Mask,
+		Cells: table.CellSettings(s.Cells),
+	}
+}
+
+// settingsOf is the other way.
+func settingsOf(s table.Settings) strategy.Config {
+	of := cells.Settings(s.Cells)
+	of.EnsureDefaults()
+	return strategy.Config{
+		Name: s.Name, Hash: s.Hash, Points: s.Points, KetamaRule: ketama.Rule(s.KetamaRule), VNodes: s.VNodes, Mask: s.Mask, Cells: of,
 	}
 }
 
 // strategyOf returns the strategy in force in a cluster.
 func strategyOf(of *table.Cluster) strategy.Config {
-	s := of.Strategy
-	return strategy.Config{
-		Name: s.Name, Hash: s.Hash, Founding: of.FoundedWith().Name, Points: s.Points, KetamaRule: ketama.Rule(s.KetamaRule),
-		VNodes: s.VNodes, Mask: s.Mask, Anew: of.Unfinished,
-	}
+	s := settingsOf(of.Strategy)
+	s.Founding, s.Anew = of.FoundedWith().Name, of.Unfinished
+	return s
 }
 
 // agreedStrategy is the strategy that the table names. Before the table is known it is the one of

@@ -6,6 +6,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 )
 
 // A cluster keeps the settings that it was founded with: a node that gives none takes
@@ -89,7 +90,10 @@ func TestDifferences(t *testing.T) {
 		{wants{Points: 160, KetamaRule: "libketama", VNodes: 4, Mask: 0xff}, ""},
 		{wants{Points: 80}, "--points 80 was asked for, the cluster has 160: give the cluster's, or none"},
 		{wants{KetamaRule: "twemproxy", Mask: 0xfff},
-			"--ketama-rule twemproxy was asked for, the cluster has libketama; --mask 0FFF was asked for, the cluster has 00FF: give the cluster's, or none"},
+			"--mask 0FFF was asked for, the cluster has 00FF; --ketama-rule twemproxy was asked for, the cluster has libketama: give the cluster's, or none"},
+		{wants{Settings: cells.Settings{Probes: 21, Candidates: 8, Slack: 0.1}}, ""},
+		{wants{Settings: cells.Settings{Probes: 5, Slack: 0.5}},
+			"--slack 0.5 was asked for, the cluster has 0.1; --probes 5 was asked for, the cluster has 21: give the cluster's, or none"},
 	} {
 		if got := tt.w.differences(&table.Cluster{Strategy: s}); got != tt.want {
 			t.Errorf("%+v: %q", tt.w, got)

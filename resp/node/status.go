@@ -76,15 +76,21 @@ func generationText(generation uint64) string { return strconv.FormatUint(genera
 
 // strategyReport keeps the settings that the strategy has.
 func strategyReport(of *table.Cluster) status.Strategy {
-	s := &of.Strategy
-	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups, ExactTo: strategyOf(of).ExactTo()}
+	s := strategyOf(of)
+	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups, ExactTo: s.ExactTo()}
 	switch s.Name {
 	case strategy.Buckets:
-		r.Mask = fmt.Sprintf("%04X", s.Mask)
+		r.Mask = s.Setting("mask")
 	case strategy.Ketama:
-		r.Points, r.KetamaRule = s.Points, s.KetamaRule
+		r.Points, r.KetamaRule = s.Points, string(s.KetamaRule)
 	case strategy.VNode:
 		r.VNodes = s.VNodes
+	case strategy.MultiProbe:
+		r.Probes = s.Cells.Probes
+	case strategy.LRH:
+		r.Candidates = s.Cells.Candidates
+	case strategy.Bounded:
+		r.Slack = s.Cells.Slack
 	}
 	return r
 }

@@ -61,12 +61,15 @@ func (sw *switcher) neededVersion() uint16 {
 	if sw.c.table == nil {
 		return 0
 	}
-	switch st := sw.c.table.State(); {
+	st := sw.c.table.State()
+	switch of := st.Cluster(); {
+	case of.Tuned():
+		return bus.TunedVersion
 	case st.Seats() != nil:
 		return bus.SeatsVersion
 	case st.LoadBalance().Since != 0:
 		return bus.LoadVersion
-	case st.Cluster().Since != 0:
+	case of.Since != 0:
 		return bus.SwitchVersion
 	}
 	return 0
@@ -111,7 +114,10 @@ func (sw *switcher) propose(ctx context.Context, name string, settings []string)
 	}
 	set := &table.SetStrategy{Strategy: tableSettings(next), After: of.Since, Seated: strategy.HasSeats(next.Name)}
 	version, what := uint16(bus.SwitchVersion), "switch strategies"
-	if set.Seated {
+	switch {
+	case set.Strategy.Cells != table.CellSettings{}:
+		version, what = bus.TunedVersion, "place by settings of "+next.Name
+	case set.Seated:
 		version, what = bus.SeatsVersion, "place by "+next.Name
 	}
 	if set.Starts, err = sw.starts(ctx, st, version, what); err != nil {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/ketama"
+	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
@@ -132,20 +134,18 @@ func (c Config) validatePorts(f *faults) {
 
 // validateStrategy looks at the settings that only one strategy has.
 func (c Config) validateStrategy(f *faults) {
-	for _, own := range []struct {
-		setting, strategy string
-		given             bool
-	}{
-		{"mask", StrategyBuckets, c.Mask != ""},
-		{"points", StrategyKetama, c.Points != 0},
-		{"ketama-rule", StrategyKetama, c.KetamaRule != ""},
-		{"vnodes", StrategyVnode, c.VNodes != 0},
-		{"pin", StrategyVnode, c.Pin != ""},
-	} {
-		if own.given && c.Strategy != own.strategy && slices.Contains(Choices("strategy"), c.Strategy) {
-			f.add(own.setting, "belongs to strategy %s, not to %s", own.strategy, c.Strategy)
+	ofAnother := func(name, setting string, given bool) {
+		if given && c.Strategy != name && slices.Contains(strategy.Names(), c.Strategy) {
+			f.add(setting, "belongs to strategy %s, not to %s", name, c.Strategy)
 		}
 	}
+	given := c.wants().over(strategy.Config{})
+	for _, name := range strategy.Names() {
+		for _, setting := range strategy.Settings(name) {
+			ofAnother(name, setting, given.Has(setting))
+		}
+	}
+	ofAnother(strategy.VNode, "pin", c.Pin != "")
 	if c.Mask != "" {
 		if _, err := buckets.ParseMask(c.Mask); err != nil {
 			f.add("mask", "%v", err)
@@ -158,7 +158,8 @@ func (c Config) validateStrategy(f *faults) {
 	for _, known := range []struct {
 		err     error
 		setting string
-	}{{buckets.ErrMask, "mask"}, {ketama.ErrRule, "ketama-rule"}, {ketama.ErrPoints, "points"}, {vnode.ErrVNodes, "vnodes"}} {
+	}{{buckets.ErrMask, "mask"}, {ketama.ErrRule, "ketama-rule"}, {ketama.ErrPoints, "points"}, {vnode.ErrVNodes, "vnodes"},
+		{cells.ErrProbes, "probes"}, {cells.ErrCandidates, "candidates"}, {cells.ErrSlack, "slack"}} {
 		if errors.Is(err, known.err) {
 			f.add(known.setting, "%v", err)
 		}

@@ -38,6 +38,8 @@ func TestClusterFaults(t *testing.T) {
 		"points of another":         {func(c *Config) { c.Points = 40 }, "points: belongs to strategy ketama, not to buckets"},
 		"bad points":                {func(c *Config) { c.Strategy, c.Points = StrategyKetama, 3 }, "points: "},
 		"bad vnodes":                {func(c *Config) { c.Strategy, c.VNodes = StrategyVnode, -3 }, "vnodes: "},
+		"bad slack":                 {func(c *Config) { c.Strategy, c.Cells.Slack = "bounded", 11 }, "slack: bad slack: 11 is not from 0.001 to 10"},
+		"probes of another":         {func(c *Config) { c.Cells.Probes = 5 }, "probes: belongs to strategy multiprobe, not to buckets"},
 		"bad mask":                  {func(c *Config) { c.Mask = "0102" }, "mask: "},
 		"bad rule":                  {func(c *Config) { c.Strategy, c.KetamaRule = StrategyKetama, "x" }, "ketama-rule: "},
 		"bad pin":                   {func(c *Config) { c.Strategy, c.Pin = StrategyVnode, "x" }, "pin: "},

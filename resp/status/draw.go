@@ -119,6 +119,12 @@ func (s *Strategy) text() string {
 		words = append(words, plural(s.Points, "point")+" a node", "rule "+s.KetamaRule)
 	case "vnode":
 		words = append(words, plural(s.VNodes, "point")+" a node")
+	case "multiprobe":
+		words = append(words, plural(s.Probes, "probe"))
+	case "lrh":
+		words = append(words, plural(s.Candidates, "candidate"))
+	case "bounded":
+		words = append(words, fmt.Sprintf("slack %v", s.Slack))
 	}
 	words = append(words, "hash "+s.Hash)
 	if s.ExactTo != "" {

@@ -45,6 +45,10 @@ type Strategy struct {
 	Points     int    `json:"points,omitempty"`
 	KetamaRule string `json:"ketama_rule,omitempty"`
 	VNodes     int    `json:"vnodes,omitempty"`
+	Probes     int    `json:"probes,omitempty"`
+	Candidates int    `json:"candidates,omitempty"`
+	// Slack is how much above its share a node may be.
+	Slack float64 `json:"slack,omitempty"`
 	// ExactTo is the other system whose clients find every key; empty: none.
 	ExactTo string `json:"exact_to,omitempty"`
 }

@@ -110,7 +110,7 @@ func TestMaglevTableIsEven(t *testing.T) {
 }
 
 func TestBoundedStaysWithinItsBound(t *testing.T) {
-	for _, slack := range []float64{0.01, DefaultSlack, 1} {
+	for _, slack := range []float64{0.01, defaultSlack, 1} {
 		nodes := named(37)
 		nodes[3].Weight = 3
 		counts := shares(mustMake(t, Bounded(slack), nodes), len(nodes), Cells)
@@ -133,8 +133,8 @@ func TestSharesAreAsEvenAsThePapersSay(t *testing.T) {
 		{"rendezvous", Rendezvous, 1.07},
 		{"jump", Jump, 1.07},
 		{"maglev", Maglev, 1.08},
-		{"multiprobe", MultiProbe(DefaultProbes), 1.15}, // 1.05 in expectation, and what chance adds
-		{"lrh", LocalRendezvous, 1.25},
+		{"multiprobe", MultiProbe(defaultProbes), 1.15}, // 1.05 in expectation, and what chance adds
+		{"lrh", LocalRendezvous(defaultCandidates), 1.25},
 	} {
 		counts := shares(mustMake(t, tt.algorithm, named(nodes)), nodes, hashes)
 		if most := float64(slices.Max(counts)) / (hashes / nodes); most > tt.most {
@@ -146,7 +146,7 @@ func TestSharesAreAsEvenAsThePapersSay(t *testing.T) {
 // A node of twice the weight has twice the share.
 func TestWeights(t *testing.T) {
 	for name, a := range map[string]Algorithm{
-		"rendezvous": Rendezvous, "jump": Jump, "maglev": Maglev, "multiprobe": MultiProbe(DefaultProbes), "lrh": LocalRendezvous,
+		"rendezvous": Rendezvous, "jump": Jump, "maglev": Maglev, "multiprobe": MultiProbe(defaultProbes), "lrh": LocalRendezvous(defaultCandidates),
 	} {
 		nodes := named(5)
 		nodes[2].Weight = 2
@@ -193,7 +193,7 @@ func TestTooManyPlaces(t *testing.T) {
 	for i := range nodes {
 		nodes[i].Weight = ring.MaxWeight
 	}
-	for name, a := range map[string]Algorithm{"jump": Jump, "bounded": Bounded(DefaultSlack)} {
+	for name, a := range map[string]Algorithm{"jump": Jump, "bounded": Bounded(defaultSlack)} {
 		if c, err := a(nodes); c != nil || !errors.Is(err, ring.ErrPoints) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -2,8 +2,8 @@ package cells
 
 import "math"
 
-// DefaultSlack is how much above its share a node may be under [Bounded] unless told otherwise.
-const DefaultSlack = 0.1
+// defaultSlack is how much above its share a node may be unless told otherwise.
+const defaultSlack = 0.1
 
 // boundedPoints is how many points a node of weight 1 has: as many as in libketama.
 const boundedPoints = 160

@@ -19,11 +19,11 @@ func TestConformance(t *testing.T) {
 		maxToMean  float64
 	}{
 		{"rendezvous", New("", Rendezvous, false), nil, 1.5},
-		{"multiprobe", New("", MultiProbe(DefaultProbes), false), nil, 2.5},
+		{"multiprobe", New("", MultiProbe(defaultProbes), false), nil, 2.5},
 		{"jump", New("", Jump, false), always, 1.5},
 		{"maglev", New("", Maglev, false), always, 1.5},
-		{"lrh", New("", LocalRendezvous, false), always, 2},
-		{"bounded", New("", Bounded(DefaultSlack), false), always, 1.2},
+		{"lrh", New("", LocalRendezvous(defaultCandidates), false), always, 2},
+		{"bounded", New("", Bounded(defaultSlack), false), always, 1.2},
 		{"anchor", NewSeated("", Anchor, false), always, 1.5},
 		{"memento", NewSeated("", Memento, false), always, 1.5},
 	} {

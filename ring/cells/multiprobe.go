@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// DefaultProbes is how often [MultiProbe] hashes a key unless told otherwise: with 21 probes the
-// largest share is about 1.05 times the mean.
-const DefaultProbes = 21
+// defaultProbes is how often a key is hashed unless told otherwise: with 21 probes the largest share
+// is about 1.05 times the mean.
+const defaultProbes = 21
 
 // probePoints is how many points a node of weight 1 has.
 const probePoints = 4

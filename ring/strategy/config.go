@@ -42,23 +42,41 @@ var seated = map[string]cells.SeatAlgorithm{
 var algorithms = map[string]cells.Algorithm{
 	Rendezvous: cells.Rendezvous,
 	Maglev:     cells.Maglev,
-	MultiProbe: cells.MultiProbe(cells.DefaultProbes),
 	Jump:       cells.Jump,
-	LRH:        cells.LocalRendezvous,
-	Bounded:    cells.Bounded(cells.DefaultSlack),
 }
 
-// OfCells returns a strategy that is made of cells, with its native hash; nil for other strategies.
-func OfCells(name string) *cells.Strategy { return ofCells(name, false) }
+// tuned are those that have settings.
+var tuned = map[string]func(cells.Settings) (cells.Algorithm, error){
+	MultiProbe: cells.Settings.MultiProbe,
+	LRH:        cells.Settings.LocalRendezvous,
+	Bounded:    cells.Settings.Bounded,
+}
 
-func ofCells(name string, slots bool) *cells.Strategy {
-	if a := algorithms[name]; a != nil {
-		return cells.New(name, a, slots)
+// IsOfCells reports whether a strategy is made of cells.
+func IsOfCells(name string) bool {
+	return algorithms[name] != nil || tuned[name] != nil || seated[name] != nil
+}
+
+// OfCells returns a strategy that is made of cells, with its native hash. The name must be one of
+// those of which [IsOfCells] is true.
+func (c Config) OfCells() (*cells.Strategy, error) {
+	c.Hash = Native
+	return c.ofCells()
+}
+
+func (c Config) ofCells() (*cells.Strategy, error) {
+	slots := c.Hash == Slot
+	if a := seated[c.Name]; a != nil {
+		return cells.NewSeated(c.Name, a, slots), nil
 	}
-	if a := seated[name]; a != nil {
-		return cells.NewSeated(name, a, slots)
+	a := algorithms[c.Name]
+	if with := tuned[c.Name]; with != nil {
+		var err error
+		if a, err = with(c.Cells); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	return cells.New(c.Name, a, slots), nil
 }
 
 // HasSeats reports whether placements of a strategy carry [ring.Seats].
@@ -90,6 +108,7 @@ type Config struct {
 	KetamaRule ketama.Rule // whose rounding to follow, ketama
 	VNodes     int         // points of a node of weight 1, vnode
 	Mask       uint32      // that a cluster begins with, buckets
+	Cells      cells.Settings
 	// Anew has buckets made from the mask instead of from the present ones: see [buckets.Config].
 	Anew bool
 }
@@ -103,12 +122,13 @@ func DefaultConfig() Config {
 		KetamaRule: Libketama,
 		VNodes:     vnode.DefaultVNodes,
 		Mask:       buckets.DefaultMask,
+		Cells:      cells.DefaultSettings(),
 	}
 }
 
 // Names are the names of all strategies, the default first.
 func Names() []string {
-	onCells := append(slices.Collect(maps.Keys(algorithms)), slices.Collect(maps.Keys(seated))...)
+	onCells := slices.Concat(slices.Collect(maps.Keys(algorithms)), slices.Collect(maps.Keys(tuned)), slices.Collect(maps.Keys(seated)))
 	slices.Sort(onCells)
 	return append(Compared(), onCells...)
 }
@@ -155,8 +175,8 @@ func (c Config) named() (ring.Strategy, error) {
 	case VNode:
 		return made(vnode.New(vnode.Config{VNodes: c.VNodes, Slots: slots}))
 	}
-	if s := ofCells(c.Name, slots); s != nil {
-		return s, nil
+	if IsOfCells(c.Name) {
+		return made(c.ofCells())
 	}
 	return nil, c.nameError()
 }

@@ -2,8 +2,8 @@ package strategy
 
 import (
 	"errors"
-	"fmt"
 	"hash/fnv"
+	"math"
 	"testing"
 
 	"github.com/ringside-kv/ringside/buckets"
@@ -68,6 +68,47 @@ func TestSettingsReachTheStrategy(t *testing.T) {
 	}
 }
 
+// TestCellSettingsChangeThePlacement compares with the default, and that with what is set to it.
+func TestCellSettingsChangeThePlacement(t *testing.T) {
+	in := ring.Input{}
+	for i := range 12 {
+		in.Members = append(in.Members, ring.Member{ID: string(rune('a' + i)), Weight: 1})
+	}
+	desired := func(name string, set ...string) string {
+		t.Helper()
+		c, err := Config{Hash: Native}.With(name, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Desired(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, tt := range []struct{ name, setting, usual, other string }{
+		{MultiProbe, "PROBES", "21", "3"},
+		{LRH, "candidates", "8", "2"},
+		{Bounded, "slack", "0.1", "0.001"},
+	} {
+		usual := desired(tt.name)
+		if usual != desired(tt.name, tt.setting, tt.usual) {
+			t.Errorf("%s: %s is not the default of %s", tt.name, tt.usual, tt.setting)
+		}
+		if usual == desired(tt.name, tt.setting, tt.other) {
+			t.Errorf("%s: %s %s has no effect", tt.name, tt.setting, tt.other)
+		}
+	}
+}
+
 func TestEveryFaultOfAConfig(t *testing.T) {
 	for _, tt := range []struct {
 		cfg  Config
@@ -79,6 +120,9 @@ func TestEveryFaultOfAConfig(t *testing.T) {
 		{Config{Name: VNode, Hash: "", VNodes: -1}, []error{ErrHash, vnode.ErrVNodes}},
 		{Config{Name: Buckets, Hash: "", Mask: 0x00F0}, []error{ErrHash, buckets.ErrMask}},
 		{Config{Name: Buckets, Hash: Slot, Mask: 0xFFFF}, []error{buckets.ErrMask}},
+		{Config{Name: MultiProbe, Hash: "", Cells: cells.Settings{Probes: -1}}, []error{ErrHash, cells.ErrProbes}},
+		{Config{Name: LRH, Hash: Native, Cells: cells.Settings{Candidates: 257}}, []error{cells.ErrCandidates}},
+		{Config{Name: Bounded, Hash: Slot, Cells: cells.Settings{Slack: math.NaN()}}, []error{cells.ErrSlack}},
 	} {
 		s, err := tt.cfg.New()
 		for _, want := range tt.want {
@@ -91,11 +135,13 @@ func TestEveryFaultOfAConfig(t *testing.T) {
 
 // What is set for another strategy is no fault of this one.
 func TestOnlyTheNamedStrategyIsChecked(t *testing.T) {
-	bad := Config{Hash: Native, Points: 3, KetamaRule: "x", VNodes: -1, Mask: 0x00F0}
+	bad := Config{Hash: Native, Points: 3, KetamaRule: "x", VNodes: -1, Mask: 0x00F0, Cells: cells.Settings{Probes: -1, Candidates: -1, Slack: -1}}
 	for name, mend := range map[string]func(*Config){
 		Buckets: func(c *Config) { c.Mask = 0 },
 		Ketama:  func(c *Config) { c.Points, c.KetamaRule = 0, "" },
 		VNode:   func(c *Config) { c.VNodes = 0 },
+		Maglev:  func(*Config) {},
+		Bounded: func(c *Config) { c.Cells.Slack = 0 },
 	} {
 		c := bad
 		c.Name = name
@@ -133,6 +179,9 @@ func TestParse(t *testing.T) {
 		{"buckets", change(func(c *Config) { c.Name = Buckets })},
 		{"buckets:0x0fff", change(func(c *Config) { c.Name, c.Mask = Buckets, 0xFFF })},
 		{"buckets:000F", change(func(c *Config) { c.Name, c.Mask = Buckets, 0xF })},
+		{"multiprobe:256", change(func(c *Config) { c.Name, c.Cells.Probes = MultiProbe, 256 })},
+		{"lrh:1", change(func(c *Config) { c.Name, c.Cells.Candidates = LRH, 1 })},
+		{"bounded:0.25", change(func(c *Config) { c.Name, c.Cells.Slack = Bounded, 0.25 })},
 	} {
 		if got, err := Parse(tt.spec, base); err != nil || got != tt.want {
 			t.Errorf("%s: %+v, want %+v, %v", tt.spec, got, tt.want, err)
@@ -152,6 +201,8 @@ func TestParseFaults(t *testing.T) {
 		{"buckets:", buckets.ErrMask}, {"buckets:0", buckets.ErrMask}, {"buckets:0x", buckets.ErrMask},
 		{"buckets:00F0", buckets.ErrMask}, {"buckets:1FFFF", buckets.ErrMask}, {"buckets:xyz", buckets.ErrMask},
 		{"buckets:100000000F", buckets.ErrMask},
+		{"maglev:1", ErrSetting}, {"multiprobe:0", ErrSetting}, {"multiprobe:257", cells.ErrProbes}, {"lrh:257", cells.ErrCandidates},
+		{"bounded:0", ErrSetting}, {"bounded:NaN", ErrSetting}, {"bounded:Inf", cells.ErrSlack}, {"bounded:1e-9", cells.ErrSlack},
 	} {
 		if got, err := Parse(tt.spec, DefaultConfig()); !errors.Is(err, tt.want) || got != (Config{}) {
 			t.Errorf("%q: %+v, %v, want %v", tt.spec, got, err, tt.want)
@@ -165,7 +216,7 @@ func TestParseFaults(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, spec := range []string{"buckets", "buckets:00FF", "ketama:160", "vnode:128", "", "x:", "buckets:0x0FFF:"} {
+	for _, spec := range []string{"buckets", "buckets:00FF", "ketama:160", "vnode:128", "", "x:", "buckets:0x0FFF:", "bounded:0.25", "multiprobe:5"} {
 		f.Add(spec)
 	}
 	f.Fuzz(func(t *testing.T, spec string) {
@@ -176,9 +227,10 @@ func FuzzParse(f *testing.F) {
 		if err := c.Validate(); err != nil {
 			t.Fatalf("%q: %v", spec, err)
 		}
-		again := map[string]string{
-			Buckets: fmt.Sprintf("buckets:%04X", c.Mask), Ketama: fmt.Sprintf("ketama:%d", c.Points), VNode: fmt.Sprintf("vnode:%d", c.VNodes),
-		}[c.Name]
+		again := c.Name
+		if all := Settings(c.Name); len(all) > 0 {
+			again += ":" + c.Setting(all[0])
+		}
 		if same, err := Parse(again, DefaultConfig()); err != nil || same != c {
 			t.Fatalf("%q is %+v, %q is %+v, %v", spec, c, again, same, err)
 		}

@@ -46,7 +46,7 @@ func (c Config) TokenFunc() (ring.TokenFunc, error) {
 		return ketama.Token, nil
 	case founding.Name == VNode:
 		return vnode.Token, nil
-	case ofCells(founding.Name, false) != nil:
+	case IsOfCells(founding.Name):
 		return cells.Token, nil
 	}
 	return nil, founding.nameError()

@@ -20,7 +20,9 @@ var ErrSetting = errors.New("bad setting")
 //	vnode:128     128 points a node
 //	ketama:40     40 points a server
 //	buckets:0FFF  mask, in hexadecimals with 0x or without
-//	maglev        strategies on cells have no setting
+//	bounded:0.25  a node may be a quarter above its share
+//	multiprobe:5  5 probes
+//	lrh:4         4 candidates
 //
 // Its error joins every fault of the text and of the configuration that it makes.
 func Parse(spec string, base Config) (Config, error) {
@@ -29,17 +31,10 @@ func Parse(spec string, base Config) (Config, error) {
 	c.Name = name
 	var err error
 	if given {
-		switch name {
-		case Buckets:
-			err = set(&c.Mask, setting, buckets.ParseMask)
-		case Ketama:
-			err = set(&c.Points, setting, parseCount)
-		case VNode:
-			err = set(&c.VNodes, setting, parseCount)
-		default:
-			if slices.Contains(Names(), name) {
-				err = fmt.Errorf("%w: %s has none", ErrSetting, name)
-			}
+		if all := Settings(name); len(all) > 0 {
+			err = c.set(all[0], setting)
+		} else if slices.Contains(Names(), name) {
+			err = fmt.Errorf("%w: %s has none", ErrSetting, name)
 		}
 	}
 	if err := errors.Join(err, c.Validate()); err != nil {
@@ -48,7 +43,7 @@ func Parse(spec string, base Config) (Config, error) {
 	return c, nil
 }
 
-// Settings are the names of what can be set for a strategy, for [Config.With].
+// Settings are the names of what can be set for a strategy, for [Config.With], the main one first.
 func Settings(name string) []string {
 	switch name {
 	case Buckets:
@@ -57,6 +52,12 @@ func Settings(name string) []string {
 		return []string{"points", "ketama-rule"}
 	case VNode:
 		return []string{"vnodes"}
+	case MultiProbe:
+		return []string{"probes"}
+	case LRH:
+		return []string{"candidates"}
+	case Bounded:
+		return []string{"slack"}
 	}
 	return nil
 }
@@ -87,6 +88,9 @@ func (c Config) With(name string, settings []string) (Config, error) {
 	return c, nil
 }
 
+// Has reports whether a setting is other than zero.
+func (c Config) Has(setting string) bool { return c.Setting(setting) != Config{}.Setting(setting) }
+
 // Setting returns the value of a setting, as [Config.With] reads it.
 func (c Config) Setting(setting string) string {
 	switch setting {
@@ -98,6 +102,12 @@ func (c Config) Setting(setting string) string {
 		return strconv.Itoa(c.VNodes)
 	case "ketama-rule":
 		return string(c.KetamaRule)
+	case "probes":
+		return strconv.Itoa(c.Cells.Probes)
+	case "candidates":
+		return strconv.Itoa(c.Cells.Candidates)
+	case "slack":
+		return strconv.FormatFloat(c.Cells.Slack, 'g', -1, 64)
 	}
 	return ""
 }
@@ -110,6 +120,12 @@ func (c *Config) set(setting, value string) error {
 		return set(&c.Points, value, parseCount)
 	case "vnodes":
 		return set(&c.VNodes, value, parseCount)
+	case "probes":
+		return set(&c.Cells.Probes, value, parseCount)
+	case "candidates":
+		return set(&c.Cells.Candidates, value, parseCount)
+	case "slack":
+		return set(&c.Cells.Slack, value, parseShare)
 	default:
 		c.KetamaRule = ketama.Rule(strings.ToLower(value))
 		return nil
@@ -137,4 +153,12 @@ func parseCount(s string) (int, error) {
 		return 0, fmt.Errorf("%w: %.40q is not a whole number above 0", ErrSetting, s)
 	}
 	return int(n), nil
+}
+
+func parseShare(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x > 0) { // NaN is not
+		return 0, fmt.Errorf("%w: %.40q is not a number above 0", ErrSetting, s)
+	}
+	return x, nil
 }
