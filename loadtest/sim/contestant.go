@@ -21,8 +21,8 @@ type footprint struct {
 	circle                  *Circle
 }
 
-// sampleKeys is how many keys look-ups are timed with.
-const sampleKeys = 1 << 15
+// sampleKeys is the most keys that look-ups are timed with.
+const sampleKeys = 1 << 13
 
 // nanosEach times n runs of do, which is run before to warm up what it needs. It is the
 // best of several means, since others may want the processor meanwhile.

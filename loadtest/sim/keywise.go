@@ -30,7 +30,7 @@ type rule interface {
 // A finder appends the places of a key's owners, the primary first. It is used by one goroutine.
 type finder func(hash uint64, to []int32) []int32
 
-// timedKeys is how many keys look-ups are timed with, over and over.
+// timedKeys is the most keys that look-ups are timed with.
 const timedKeys = 1 << 12
 
 func newKeywise(s *script, keys *keyspace, hashes []uint64, r rule) *keywise {
@@ -83,13 +83,12 @@ func (k *keywise) step(w *crew, scene int, t *tally) (footprint, error) {
 
 // time measures less often where each look-up goes over all nodes.
 func (k *keywise) time(nodes int, f *footprint) {
-	times := min(max(timedKeys/2, 1<<20/nodes), 4*timedKeys)
-	n := len(k.sample)
+	times := min(len(k.sample), max(timedKeys/4, 1<<18/nodes))
 	var owners []int32
 	find := func(hash uint64) {
 		owners = k.now[0](hash, owners[:0])
 		k.timed += owners[0]
 	}
-	f.lookup = nanosEach(times, func(i int) { find(k.sampled[i%n]) })
-	f.locate = nanosEach(times, func(i int) { find(wideKeyHash(k.sample[i%n], k.keys.bySlot)) })
+	f.lookup = nanosEach(times, func(i int) { find(k.sampled[i]) })
+	f.locate = nanosEach(times, func(i int) { find(wideKeyHash(k.sample[i], k.keys.bySlot)) })
 }
