@@ -17,6 +17,7 @@ import (
 type events struct {
 	p   *play
 	all []*event
+	end *result.Loads // in the end; nil if not known
 }
 
 // An event is one that has happened, in times of the play.
@@ -29,6 +30,7 @@ type event struct {
 	before   cluster.Moved     // when it began
 	switched *cluster.Holdings // before a switch of the strategy; nil for other events
 	evened   *cluster.Loads    // before load balancing; nil for other events
+	loads    *result.Loads     // when it began; nil if not known
 	stop     context.CancelFunc
 	watching sync.WaitGroup // for balance
 }
@@ -50,11 +52,11 @@ func (es *events) happens(ctx context.Context, s *Step) error {
 	if err != nil {
 		return err
 	}
-	loads, err := es.chartLoads(ctx)
+	loads, chart, err := es.chartLoads(ctx)
 	if err != nil && s.Kind == StepEvenLoad {
 		return err
 	}
-	e := &event{at: es.now(), before: moved}
+	e := &event{at: es.now(), before: moved, loads: chart}
 	e.Name = s.Kind.String()
 	es.all = append(es.all, e)
 	var ids []string
@@ -107,12 +109,14 @@ func (es *events) heat(ctx context.Context, shares [2]float64) error {
 }
 
 // chartLoads notes the loads on ranges. Older nodes do not report them.
-func (es *events) chartLoads(ctx context.Context) (*cluster.Loads, error) {
+func (es *events) chartLoads(ctx context.Context) (*cluster.Loads, *result.Loads, error) {
 	loads, err := es.p.watch.Loads(ctx)
-	if err == nil {
-		es.p.run.Loads = append(es.p.run.Loads, loads.Chart(es.p.began))
+	if err != nil {
+		return nil, nil, err
 	}
-	return loads, err
+	chart := loads.Chart(es.p.began)
+	es.p.run.Loads = append(es.p.run.Loads, chart)
+	return loads, &chart, nil
 }
 
 // balanced notes that the cluster is, which who watches for the last event may not have seen
@@ -172,7 +176,7 @@ func (es *events) last(ctx context.Context) {
 	defer cancel()
 	_, _ = es.close(ctx)
 	if es.p.watch != nil {
-		_, _ = es.chartLoads(ctx)
+		_, es.end, _ = es.chartLoads(ctx)
 	}
 }
 
@@ -201,10 +205,23 @@ func (es *events) figures(s *result.Series, took time.Duration) []result.Event {
 		if e.BalanceAfter = es.p.watch.Balance(milliseconds(over), milliseconds(e.until)); e.BalanceAfter == nil {
 			e.BalanceAfter = es.p.watch.Balance(milliseconds(e.at), milliseconds(e.until)) // there was no time after
 		}
+		after := es.end
+		if i+1 < len(es.all) {
+			after = es.all[i+1].loads
+		}
+		addHottest(e.BalanceBefore, e.loads)
+		addHottest(e.BalanceAfter, after)
 		calm, last = over, e.at
 		all = append(all, e.Event)
 	}
 	return all
+}
+
+// addHottest adds the share of the busiest range to a balance, if both are known.
+func addHottest(b *result.Balance, l *result.Loads) {
+	if b != nil && l != nil {
+		b.HottestRange = l.HottestRange()
+	}
 }
 
 func span(s *result.Series, from, until time.Duration) result.Span {

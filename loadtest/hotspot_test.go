@@ -34,6 +34,9 @@ func TestScriptEvensLoadOfHotspot(t *testing.T) {
 	if len(run.Loads) != 3 {
 		t.Fatalf("%d loads", len(run.Loads))
 	}
+	if b := evened.BalanceBefore; b == nil || b.HottestRange < 0.02 || b.HottestRange > 0.2 || run.Loads[1].MaxToMean() < 2 { // 26 hot ranges on one of 3 nodes
+		t.Errorf("before: %+v, max ÷ mean %v", b, run.Loads[1].MaxToMean())
+	}
 	busy := 0
 	for _, x := range run.Loads[1].PerSecond {
 		if x > 1 { // of 800 in 256 buckets

@@ -56,8 +56,10 @@ func (c *Conn) do(ctx context.Context, words ...string) (reply string, err error
 }
 
 // bound ends what waits for the node when ctx does, or the node's time is over.
-func (c *Conn) bound(ctx context.Context) (free func()) {
-	_ = c.net.SetDeadline(time.Now().Add(patience))
+func (c *Conn) bound(ctx context.Context) (free func()) { return c.boundWithin(ctx, patience) }
+
+func (c *Conn) boundWithin(ctx context.Context, d time.Duration) (free func()) {
+	_ = c.net.SetDeadline(time.Now().Add(d))
 	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }

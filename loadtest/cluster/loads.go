@@ -29,6 +29,9 @@ type Loads struct {
 	Placement *ring.Placement
 }
 
+// loadsPatience is how long a node may take to list its ranges, which are thousands.
+const loadsPatience = 20 * time.Second
+
 // wordsOfPiece is how many words a node replies for each range.
 const wordsOfPiece = 5
 
@@ -65,7 +68,7 @@ func (w *Watch) Loads(ctx context.Context) (*Loads, error) {
 
 // loads asks one node. The connection stays usable unless it fails.
 func (n *watched) loads(ctx context.Context) ([]Piece, error) {
-	defer n.line.bound(ctx)()
+	defer n.line.boundWithin(ctx, loadsPatience)()
 	n.line.Add([]byte("LOADLEVELS"), []byte("RANGES"), strconv.AppendInt(nil, load.Cells, 10))
 	if err := n.line.Flush(); err != nil {
 		return nil, err
@@ -110,16 +113,47 @@ func (l *Loads) byNode(p *ring.Placement) map[string]float64 {
 	return all
 }
 
-// Chart sums up the load in the cells of the circle.
+// Chart sums up the load on the cells of the circle, and on nodes.
 func (l *Loads) Chart(began time.Time) result.Loads {
 	c := result.Loads{AtMS: milliseconds(time.Since(began)), PerSecond: make([]float64, circleCells)}
-	for i := range l.Pieces { // none is longer than a cell of the chart, or crosses its bounds
-		c.PerSecond[uint64(l.Pieces[i].Range.Start)*circleCells>>32] += l.Pieces[i].Ops
+	hundredth := func(x float64) float64 { return math.Round(100*x) / 100 }
+	for pieces := range chunks(l.Pieces, func(p *Piece) string { return p.Node }) {
+		n := result.NodeLoad{Node: pieces[0].Node}
+		for of := range chunks(pieces, func(p *Piece) ring.Range { return l.Placement.Lookup(p.Range.Start).Range }) {
+			rate := 0.0
+			for i := range of { // none is longer than a cell of the chart, or crosses its bounds
+				c.PerSecond[uint64(of[i].Range.Start)*circleCells>>32] += of[i].Ops
+				rate += of[i].Ops
+				n.BytesPerSecond += of[i].Rate.Bytes
+			}
+			n.PerSecond += rate
+			if n.Hottest == "" || rate > n.HottestRate {
+				n.Hottest, n.HottestRate = l.Placement.Lookup(of[0].Range.Start).Range.String(), rate
+			}
+		}
+		n.PerSecond, n.BytesPerSecond, n.HottestRate = hundredth(n.PerSecond), hundredth(n.BytesPerSecond), hundredth(n.HottestRate)
+		c.Nodes = append(c.Nodes, n)
 	}
 	for i, x := range c.PerSecond {
-		c.PerSecond[i] = math.Round(100*x) / 100
+		c.PerSecond[i] = hundredth(x)
 	}
 	return c
+}
+
+// chunks goes over runs of pieces that have something in common.
+func chunks[T comparable](all []Piece, of func(*Piece) T) func(yield func([]Piece) bool) {
+	return func(yield func([]Piece) bool) {
+		for from := 0; from < len(all); {
+			to := from + 1
+			for to < len(all) && of(&all[to]) == of(&all[from]) {
+				to++
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 // LeastLoad is what has to be copied at the least for nodes to have the load that they have with another

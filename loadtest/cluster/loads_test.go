@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
 )
@@ -61,15 +63,34 @@ func TestPiecesAreReadAsNodesWriteThem(t *testing.T) {
 	}
 }
 
-func TestChartOfLoadsAddsUpCells(t *testing.T) {
-	l := &Loads{}
-	for i := range uint32(load.Cells) {
-		start := ring.Token(i << 18)
-		l.Pieces = append(l.Pieces, Piece{Range: ring.Range{Start: start, End: start + 1<<18}, Rate: load.Rate{Ops: float64(i % 16)}})
+func TestChartOfLoadsAddsUpCellsAndNodes(t *testing.T) {
+	l := &Loads{Placement: owned(t, "a", "b", "a", "a")}
+	for _, node := range []string{"a", "b"} {
+		for i := range uint32(load.Cells) {
+			of := ring.Range{Start: ring.Token(i << 18), End: ring.Token((i + 1) << 18)}
+			if row := l.Placement.Lookup(of.Start); row.Primary == node {
+				l.Pieces = append(l.Pieces, Piece{Range: of, Node: node, Rate: load.Rate{Ops: float64(i%16) + float64(i/8192), Bytes: 1}})
+			}
+		}
 	}
 	c := l.Chart(time.Now())
-	if len(c.PerSecond) != circleCells || slices.ContainsFunc(c.PerSecond, func(x float64) bool { return x != 120 }) {
-		t.Errorf("%v", c.PerSecond)
+	for i, x := range c.PerSecond {
+		if want := 120 + float64(i/512*16); x != want {
+			t.Fatalf("cell %d has %v, want %v", i, x, want)
+		}
+	}
+	want := []result.NodeLoad{
+		{Node: "a", PerSecond: 256*120 + 512*136, BytesPerSecond: 12288, Hottest: "80000000-c0000000", HottestRate: 256 * 136},
+		{Node: "b", PerSecond: 256 * 120, BytesPerSecond: 4096, Hottest: "40000000-80000000", HottestRate: 256 * 120},
+	}
+	if !slices.Equal(c.Nodes, want) || len(c.PerSecond) != 1024 {
+		t.Errorf("%+v", c.Nodes)
+	}
+	if got := c.HottestRange(); math.Abs(got-136./(3*120+2*136-120)) > 1e-9 {
+		t.Errorf("the hottest range has %v", got)
+	}
+	if got, mean := c.MaxToMean(), float64(256*120*2+512*136)/2; math.Abs(got-(256*120+512*136)/mean) > 1e-9 {
+		t.Errorf("the busiest node has %v × the mean", got)
 	}
 }
 

@@ -159,6 +159,7 @@ func (f fake) run(rng *rand.Rand, contestant, round int) result.Run {
 				e.Node = nodes[len(nodes)-2]
 				nodes = append(append([]string(nil), nodes[:len(nodes)-2]...), nodes[len(nodes)-1])
 			}
+			run.Loads = append(run.Loads, loadsOf(at, nodes))
 			run.Events = append(run.Events, e)
 			trouble = 2500 + 500*float64(contestant)
 			done := at + trouble
@@ -177,6 +178,7 @@ func (f fake) run(rng *rand.Rand, contestant, round int) result.Run {
 		run.Phases = append(run.Phases, part)
 		run.All.Operations, run.All.Failed, run.All.Unknown = run.All.Operations+part.Operations, run.All.Failed+part.Failed, run.All.Unknown+part.Unknown
 	}
+	run.Loads = append(run.Loads, loadsOf(at, nodes))
 	run.All.Name, run.All.UntilMS, run.All.Latency, run.All.LongestPauseMS = "all", at, latencyOf(all), 350
 	run.All.Commands = []result.CommandFigures{{Command: "GET", Operations: run.All.Operations * 8 / 10, Failed: 0, Latency: run.All.Latency}, {Command: "SET", Operations: run.All.Operations * 2 / 10, Failed: run.All.Failed, Latency: run.All.Latency}}
 	for i := range run.Events {
@@ -186,6 +188,19 @@ func (f fake) run(rng *rand.Rand, contestant, round int) result.Run {
 	}
 	run.Checked = &result.Checked{Reads: run.All.Operations * 8 / 10, FinalKeys: 200_000}
 	return run
+}
+
+// loadsOf are loads of which the first node has the most.
+func loadsOf(at float64, nodes []string) result.Loads {
+	l := result.Loads{AtMS: at, PerSecond: make([]float64, 1024)}
+	for i := range l.PerSecond {
+		l.PerSecond[i] = float64(i * i % 17)
+	}
+	for i, node := range nodes {
+		rate := 2000 / float64(i+1)
+		l.Nodes = append(l.Nodes, result.NodeLoad{Node: node, PerSecond: rate, BytesPerSecond: 100 * rate, Hottest: "00000000-01000000", HottestRate: rate / 10})
+	}
+	return l
 }
 
 func layoutOf(at float64, nodes, owners []string) result.Layout {

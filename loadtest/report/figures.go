@@ -159,6 +159,9 @@ var eventFigures = []figure{
 	{key: "requests-max/mean", name: "requests max÷mean", unit: factor, goal: low, nodes: true,
 		before: balance(balanceBefore, requestsOf), event: balance(balanceAfter, requestsOf),
 		help: "the same of requests that nodes answered without forwarding"},
+	{key: "hottest-range", name: "hottest range", unit: share, rare: true, nodes: true,
+		before: balance(balanceBefore, hottestOf), event: balance(balanceAfter, hottestOf),
+		help: "share of all operations that the busiest range has, before the event and after, by rates that decay to a third in 10 seconds; a range with more than a node's share cannot be evened out"},
 }
 
 // group is what figures have in common that stand below each other.
@@ -255,6 +258,7 @@ func balanceAfter(e *result.Event) *result.Balance  { return e.BalanceAfter }
 func keysOf(b *result.Balance) float64     { return b.Keys }
 func bytesOf(b *result.Balance) float64    { return b.Bytes }
 func requestsOf(b *result.Balance) float64 { return b.Requests }
+func hottestOf(b *result.Balance) float64  { return b.HottestRange }
 
 func balance(which func(*result.Event) *result.Balance, of func(*result.Balance) float64) func(*result.Event) (float64, bool) {
 	return func(e *result.Event) (float64, bool) {

@@ -46,6 +46,7 @@ func newPage(r *result.Report, options PageOptions) *page {
 		add(t.summary())
 		add(eventsSection(r))
 		add(distributionSection(r))
+		add(nodeLoadSection(r))
 		add(ownersSection(r))
 		add(t.section("clients", "Over time", clientMeasures, clusterMeasures))
 		add(t.section("nodes", "Nodes", nodeMeasures))

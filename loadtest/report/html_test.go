@@ -131,6 +131,7 @@ func TestPageHasEverything(t *testing.T) {
 		texts(p, "summary"):    {"18.0k (17.9..18.2)|"},
 		texts(p, "events"):     {"Join of node-4, after 8.00 s", "Leave of node-3, after 16.2 s", "Kill of node-2, after 24.4 s"},
 		texts(p, "latency"):    {"99.999"},
+		texts(p, "load"):       {"before leave", "at the end", "node-4 |500 |667 |1,000 |1,000 |", "busiest node, max ÷ mean |1.92 |", "busiest range, of all operations |4.80 % |"},
 		texts(p, "details"):    {"vnode:128, round ", "SET |"},
 		texts(p, "settings"):   {"--mix |80 get; 20 set |default", r.Script, "Some Processor, 2 cores", "v0.6.0", "go1.26", "2026-03-04 05:06:07 UTC"},
 		fmt.Sprint(p.Sections): {"ringside loadtest --strategies buckets,ketama,vnode:128 --seed 1"},
@@ -152,8 +153,8 @@ func TestPageHasEverything(t *testing.T) {
 			if part.Circles != nil {
 				frames = len(part.Circles.Frames)
 				for _, c := range part.Circles.Each {
-					if len(c.States) != frames {
-						t.Errorf("%s has %d states of %d", c.Name, len(c.States), frames)
+					if len(c.States) != frames || len(c.Loads) != 4 || c.States[framesPerEvent-1].Load != 1 || c.States[framesPerEvent].Load != 2 {
+						t.Errorf("%s has %d states of %d, %d loads", c.Name, len(c.States), frames, len(c.Loads))
 					}
 				}
 			}

@@ -58,16 +58,16 @@ function ink(name) {
   if (!inks.has(name)) inks.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
   return inks.get(name);
 }
-const palette = 12;
+const palette = { c: 24, n: 64 };
 const lineInks = ["--text", "--text", "--soft", "--stall"], lineDashes = [[], [7, 3], [2, 3], []];
 function colorOf(code) {
   const n = Number(code.slice(1));
-  return code[0] === "l" ? lineInks[n % 4] : `--${code[0]}${n % palette}`;
+  return code[0] === "l" ? lineInks[n % 4] : `--${code[0]}${n % palette[code[0]]}`;
 }
 function dashOf(code) {
   const n = Number(code.slice(1));
   if (code[0] === "l") return lineDashes[n % 4];
-  const round = Math.floor(n / palette);
+  const round = Math.floor(n / palette[code[0]]);
   return round ? [2 + 3 * round, 3] : [];
 }
 function swatch(code, line) {

@@ -50,10 +50,21 @@ function ring(text, inner, outer, title) {
   for (const [node, d] of arcs(text.length, (i) => nodeOf(text, i), inner, outer)) {
     const p = svg("path", { d });
     p.style.fill = `var(${colorOf("n" + node)})`;
-    if (node >= palette) p.style.fillOpacity = node % (2 * palette) >= palette ? 0.7 : 1;
     p.append(svg("title", {}, title(node)));
     g.append(p);
   }
+  return g;
+}
+
+// heat has bars for the load, outwards from a radius; the highest of all states is as long as there is room.
+function heat(load, most, from, to) {
+  const n = load.length, g = svg("g", { "aria-hidden": "true" });
+  let d = "";
+  const at = (r, i) => { const a = (2 * Math.PI * i) / n; return `${(r * Math.sin(a)).toFixed(2)} ${(-r * Math.cos(a)).toFixed(2)}`; };
+  load.forEach((x, i) => { if (x > 0) { const r = from + ((to - from) * x) / most; d += `M${at(from, i)}L${at(r, i)}L${at(r, i + 1)}L${at(from, i + 1)}Z`; } });
+  const p = svg("path", { d });
+  p.style.fill = "var(--stall)";
+  g.append(svg("circle", { r: from, fill: "none", stroke: "var(--line)", "stroke-width": 0.5 }), p);
   return g;
 }
 
@@ -74,9 +85,9 @@ function movesOf(before, now) {
 
 function circlesOf(spec, model) {
   const name = (n) => (n < 0 ? "no node" : model.nodes[n]);
-  const boxes = spec.each.map((c) => ({ c, box: h("div.panel.circle", {}) }));
+  const boxes = spec.each.map((c) => ({ c, most: Math.max(1e-9, ...(c.loads || []).flat()), box: h("div.panel.circle", {}) }));
   const draw = (k) => {
-    for (const { c, box } of boxes) {
+    for (const { c, most, box } of boxes) {
       const now = c.states[k], before = c.states[spec.frames[k].before] || now;
       const [moves, moved] = k ? movesOf(before, now) : [[], 0];
       const about = `${c.name}, ${spec.frames[k].name}: ${k ? share(moved) + " of all tokens copied" : "the start"}`;
@@ -87,9 +98,11 @@ function circlesOf(spec, model) {
       fresh.append(ring(now.primary, 74, 97, (x) => `primary: ${name(x)}`));
       if (now.backup) fresh.append(ring(now.backup, 52, 70, (x) => `first backup: ${name(x)}`));
       if (k) for (const [text, old, r] of [[now.primary, before.primary, 98.5], [now.backup, before.backup, 50.5]]) if (text && old) for (const d of arcs(n, changed(text, old), r - 1.2, r + 1.2).values()) { const p = svg("path", { d }); p.style.fill = "var(--text)"; fresh.append(p); }
+      const load = now.load && c.loads[now.load - 1];
+      if (load) fresh.append(heat(load, most, 27, 48));
       const label = (y, text, size) => { const t = svg("text", { x: 0, y, "text-anchor": "middle", "font-size": size }, text); t.style.fill = "var(--text)"; return t; };
-      picture.append(fresh, label(-2, k ? share(moved) : "start", 15), label(13, k ? "copied" : "", 9));
-      if (now.note) picture.append(label(26, now.note, 8));
+      picture.append(fresh, label(-3, k ? share(moved) : "start", 13), label(7, k ? "copied" : "", 8));
+      if (now.note) picture.append(label(17, now.note, 7));
       const rows = moves.slice(0, 12).map((m) => [{ t: name(m.from) }, { t: name(m.to) }, { t: share(m.primary) }, { t: share(m.copies) }]);
       const open = box.querySelector("details")?.open ?? true;
       box.replaceChildren(h("h4", { title: c.name }, c.name), picture,
@@ -118,6 +131,7 @@ function gridsOf(spec) {
   const box = h("div.cells");
   const draw = (k) => {
     const f = spec.frames[k];
+    box.classList.toggle("wide", f.row > 16);
     box.replaceChildren(...f.nodes.map((n) => {
       const canvas = h("canvas", { role: "img", "aria-label": `${n.name}: ${n.count}. ${(n.changes || []).join(", ")}` });
       canvas.draw = () => drawGrid(canvas, f, n);

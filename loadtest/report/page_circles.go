@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
@@ -23,6 +25,7 @@ type circleFrame struct {
 type circle struct {
 	Name   string   `json:"name"`
 	States []owners `json:"states"`
+	Loads  []values `json:"loads,omitempty"` // operations a second by cell, for owners
 }
 
 // owners are cells of equal length, from token 0 on. Each is a character of the text: a dot for no
@@ -31,6 +34,7 @@ type owners struct {
 	Note    string `json:"note,omitempty"`
 	Primary string `json:"primary"`
 	Backup  string `json:"backup,omitempty"`
+	Load    int    `json:"load,omitempty"` // of the circle's, counted from 1; 0: not known
 }
 
 const firstNode = 256 // the character of node 0
@@ -47,6 +51,74 @@ func ownersText(cells []int, node func(int) (int, bool)) string {
 }
 
 const circleText = "The circle of all tokens, from 0 at the top and clockwise: the outer ring shows the primary of each piece, the inner one its first backup. The thin ring outside shows the primaries before the event, and dark arcs mark what changed hands. A gap is served by no node that is known."
+
+// layoutsAt are the indices of the layouts of a run at the start and after each event.
+func layoutsAt(run *result.Run, all []eventKey) []int {
+	at := 0
+	until := func(ms float64) int { // the last layout before a moment
+		last := at
+		for last+1 < len(run.Layouts) && run.Layouts[last+1].AtMS < ms {
+			last++
+		}
+		return last
+	}
+	if len(run.Events) > 0 {
+		at = until(run.Events[0].AtMS)
+	}
+	ends := []int{at}
+	for _, e := range all {
+		switch next := e.index + 1; {
+		case e.of(run) == nil:
+		case next < len(run.Events):
+			at = until(run.Events[next].AtMS)
+		default:
+			at = len(run.Layouts) - 1
+		}
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// loadsAt are the loads before the first event and after each; nil where they are not known.
+func loadsAt(run *result.Run, all []eventKey) []*result.Loads {
+	before := func(index int) *result.Loads { // the loads that were read last before an event, or in the end
+		from, to := 0.0, math.Inf(1)
+		if index > 0 {
+			from = run.Events[index-1].AtMS
+		}
+		if index < len(run.Events) {
+			to = run.Events[index].AtMS
+		}
+		for k := len(run.Loads) - 1; k >= 0; k-- {
+			if l := &run.Loads[k]; l.AtMS >= from && l.AtMS <= to {
+				return l
+			}
+		}
+		return nil
+	}
+	loads := []*result.Loads{before(0)}
+	for _, e := range all {
+		if e.of(run) == nil {
+			loads = append(loads, nil)
+			continue
+		}
+		loads = append(loads, before(e.index+1))
+	}
+	return loads
+}
+
+// loadCells is how many cells the load has on a circle.
+const loadCells = 256
+
+// coarse sums up a load in fewer cells.
+func coarse(perSecond []float64) values {
+	n := min(loadCells, len(perSecond))
+	all := make(values, n)
+	for i, x := range perSecond {
+		all[i*n/len(perSecond)] += x
+	}
+	return all
+}
 
 // framesPerEvent is in how many frames a move of data is shown.
 const framesPerEvent = 4
@@ -93,36 +165,45 @@ func ownersSection(r *result.Report) section {
 			}
 			one.States = append(one.States, owners{Note: note(l), Primary: ownersText(l.Primary, node), Backup: ownersText(l.Backup, node)})
 		}
-		at := 0
-		until := func(ms float64) int { // the last layout before a moment
-			last := at
-			for last+1 < len(run.Layouts) && run.Layouts[last+1].AtMS < ms {
-				last++
+		loads := loadsAt(run, all)
+		charted := map[*result.Loads]int{}
+		heat := func(l *result.Loads) {
+			if l == nil {
+				return
 			}
-			return last
+			if charted[l] == 0 {
+				one.Loads = append(one.Loads, coarse(l.PerSecond))
+				charted[l] = len(one.Loads)
+			}
+			one.States[len(one.States)-1].Load = charted[l]
 		}
-		if len(run.Events) > 0 {
-			at = until(run.Events[0].AtMS)
-		}
-		show(at)
-		for _, e := range all {
-			last := at
-			switch next := e.index + 1; {
-			case e.of(run) == nil:
-			case next < len(run.Events):
-				last = until(run.Events[next].AtMS)
-			default:
-				last = len(run.Layouts) - 1
+		ends := layoutsAt(run, all)
+		show(ends[0])
+		heat(loads[0])
+		for k := range all {
+			at, last := ends[k], ends[k+1]
+			for step := range steps {
+				show(at + (last-at)*(step+1)/steps)
+				if step == steps-1 {
+					heat(loads[k+1])
+				} else {
+					heat(loads[k])
+				}
 			}
-			for k := range steps {
-				show(at + (last-at)*(k+1)/steps)
-			}
-			at = last
 		}
 		c.Each = append(c.Each, one)
 	}
 	if len(c.Each) == 0 {
 		return section{}
 	}
-	return section{ID: "owners", Title: "Owners", Text: circleText, Parts: []pagePart{{Circles: c}}}
+	s := section{ID: "owners", Title: "Owners", Text: circleText, Parts: []pagePart{{Circles: c}}}
+	if slices.ContainsFunc(c.Each, func(one circle) bool { return len(one.Loads) > 0 }) {
+		s.Text += " Bars inside show operations a second, at the last time before the next event."
+	}
+	if g := placementGrids(r); len(g.Frames) > 0 {
+		s.Parts = append(s.Parts, pagePart{Title: "Primaries and backups of each node", Help: gridText, Grids: g})
+	}
+	return s
 }
+
+const gridText = "Each node's cells, in the order of their tokens: a row's label is the first byte of its first token. Of buckets each is a cell; of other strategies 1,024 equal pieces of the circle are. P is a primary, S a first backup. Against the time before the event, a cell that has come to the node has a thick frame, one that became its primary or its backup without moving a thin one with an arrow, and a cross is one that the node gave up."

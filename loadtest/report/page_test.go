@@ -196,7 +196,7 @@ func TestColorsHaveContrast(t *testing.T) {
 				t.Errorf("scheme %d: %s has a contrast of %.2f", i, name, got)
 			}
 		}
-		if count != 24 {
+		if count != 24+64 {
 			t.Errorf("%d colours", count)
 		}
 	}

@@ -257,18 +257,23 @@ func bucketFrameOf(r *sim.Report, i, j int) bucketFrame {
 		f.Rows = append(f.Rows, rowLabel(now.Buckets[at], len(now.Buckets)))
 	}
 	for _, ng := range gridOf(step, beforeStep, now, before) {
-		n := bucketNode{Name: Clip(Printable(ng.ID), 30), Cells: string(ng.cells), Count: fmt.Sprintf("%d+%d=%d", ng.Primaries, ng.Backups, ng.Primaries+ng.Backups)}
-		for _, change := range []struct {
-			n    int
-			text string
-		}{{ng.Gained, "+%d come"}, {ng.Promoted, "%d to P"}, {ng.Demoted, "%d to S"}, {ng.Dropped, "−%d gone"}} {
-			if change.n > 0 && before != nil {
-				n.Changes = append(n.Changes, fmt.Sprintf(change.text, change.n))
-			}
-		}
-		f.Nodes = append(f.Nodes, n)
+		f.Nodes = append(f.Nodes, ng.node(before != nil))
 	}
 	return f
+}
+
+// node is a grid as the script of a page knows it, with its changes if there was a step before.
+func (ng *nodeGrid) node(changes bool) bucketNode {
+	n := bucketNode{Name: Clip(Printable(ng.ID), 30), Cells: string(ng.cells), Count: fmt.Sprintf("%d+%d=%d", ng.Primaries, ng.Backups, ng.Primaries+ng.Backups)}
+	for _, change := range []struct {
+		n    int
+		text string
+	}{{ng.Gained, "+%d come"}, {ng.Promoted, "%d to P"}, {ng.Demoted, "%d to S"}, {ng.Dropped, "−%d gone"}} {
+		if change.n > 0 && changes {
+			n.Changes = append(n.Changes, fmt.Sprintf(change.text, change.n))
+		}
+	}
+	return n
 }
 
 func pluralAre(n int, word string) string {

@@ -175,6 +175,8 @@ type Balance struct {
 	Keys     float64 `json:"keys"`     // primaries and backups
 	Bytes    float64 `json:"bytes"`    // of those keys and their values
 	Requests float64 `json:"requests"` // answered without forwarding
+	// HottestRange is the share, 0 to 1, of all operations that the busiest range has.
+	HottestRange float64 `json:"hottest_range,omitempty"`
 }
 
 // A Window is what clients measured in an interval. Operations count where they end.
@@ -232,7 +234,43 @@ type Layout struct {
 type Loads struct {
 	AtMS float64 `json:"at_ms"` // when the nodes were asked
 	// PerSecond has the operations per second of 1,024 cells of equal length, from token 0 on.
-	PerSecond []float64 `json:"per_second"`
+	PerSecond []float64  `json:"per_second"`
+	Nodes     []NodeLoad `json:"nodes"` // nodes that answered
+}
+
+// A NodeLoad is the load on the ranges that one node serves.
+type NodeLoad struct {
+	Node           string  `json:"node"`               // its id
+	PerSecond      float64 `json:"per_second"`         // operations
+	BytesPerSecond float64 `json:"bytes_per_second"`   // of requests and replies
+	Hottest        string  `json:"hottest_range"`      // the range with the most operations
+	HottestRate    float64 `json:"hottest_per_second"` // operations on that range
+}
+
+// HottestRange is the share of all operations that the busiest range has, 0 without any operation.
+func (l *Loads) HottestRange() float64 {
+	sum, most := 0.0, 0.0
+	for i := range l.Nodes {
+		sum += l.Nodes[i].PerSecond
+		most = max(most, l.Nodes[i].HottestRate)
+	}
+	if sum == 0 {
+		return 0
+	}
+	return most / sum
+}
+
+// MaxToMean is the load of the busiest node as a multiple of the mean, 0 without any operation.
+func (l *Loads) MaxToMean() float64 {
+	sum, most := 0.0, 0.0
+	for i := range l.Nodes {
+		sum += l.Nodes[i].PerSecond
+		most = max(most, l.Nodes[i].PerSecond)
+	}
+	if sum == 0 {
+		return 0
+	}
+	return most / (sum / float64(len(l.Nodes)))
 }
 
 // Checked is the result of verification.

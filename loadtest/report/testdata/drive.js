@@ -6,7 +6,7 @@ async function use(frame) {
   await frames();
   const width = doc.documentElement.clientWidth;
   const out = all("body *").filter((e) => e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, svg, nav, pre, .hide"));
-  const s = { Width: width, Wide: doc.documentElement.scrollWidth, Out: out.length, First: out.length ? out[0].outerHTML.slice(0, 80) : "", Charts: all(".uplot").length };
+  const s = { Width: width, Wide: doc.documentElement.scrollWidth, Out: out.length, First: out.length ? out[0].outerHTML.slice(0, 80) : "", Charts: all(".uplot").length, Grids: all(".cells canvas").length };
   s.Canvas = Math.floor(doc.querySelector(".uplot canvas")?.getBoundingClientRect().width || 0);
   const over = doc.querySelector(".u-over"), at = (x) => { const r = over.getBoundingClientRect(); return { clientX: r.left + x * r.width, clientY: r.top + r.height / 2, bubbles: true, movementX: 9, button: 0, view: win }; };
   const mouse = (type, x, on) => (on || over).dispatchEvent(new win.MouseEvent(type, at(x)));
@@ -61,8 +61,22 @@ async function use(frame) {
   return s;
 }
 
+// show loads a page in a frame of its own, uses it and takes it away.
+async function show({ Src, Width }) {
+  const frame = document.createElement("iframe"), loaded = new Promise((r) => frame.addEventListener("load", r));
+  frame.width = Width;
+  frame.height = 900;
+  frame.style.border = 0;
+  frame.src = Src;
+  document.body.append(frame);
+  await loaded;
+  const seen = await use(frame);
+  frame.remove();
+  return seen;
+}
+
 addEventListener("load", async () => {
   const seen = [];
-  for (const f of document.querySelectorAll("iframe")) seen.push(await use(f));
+  for (const f of list) seen.push(await show(f));
   await fetch("/answer", { method: "POST", body: JSON.stringify(seen) });
 });
