@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -42,9 +44,10 @@ type Engine struct {
 	holdMu    locks.CtxMutex // serializes changes of held rows
 
 	mu          sync.Mutex
-	held        map[ring.Token]bool  // starts of ranges that are about to change
-	own         []ring.Range         // as the store was told
-	servedTerms []lease.ServedRow    // open rows of this node
+	held        map[ring.Token]bool // starts of ranges that are about to change
+	own         []ring.Range        // as the store was told
+	servedTerms []lease.ServedRow   // open rows of this node
+	routed      routedState
 	transfers   map[uint64]*transfer // by handoff; running or put off
 }
 
@@ -93,7 +96,15 @@ func (e *Engine) Close() {
 // write that needs another node succeeds after it.
 func (e *Engine) GiveUp() { e.feed.CloseTaps() }
 
-// publishRoutes gives the front the present placement, with the held ranges.
+// A routedState is what the routes of the front follow from.
+type routedState struct {
+	table *table.State
+	held  map[ring.Token]bool // starts of ranges
+	valid bool                // this node's lease
+}
+
+// publishRoutes gives the front the present placement, with the held ranges, unless it has them
+// already: routes take time in proportion to all ranges.
 func (e *Engine) publishRoutes() {
 	e.feed.Update()
 	e.mu.Lock()
@@ -111,32 +122,31 @@ func (e *Engine) publishRoutes() {
 	// Ranges of an earlier start stay closed until the table confirms them for this start, and all
 	// ranges until their backups have joined. Without a lease no reply may leave, so no request
 	// begins either.
-	serves := e.feed.Serves(st)
 	valid := e.lease.Valid()
-	var own []ring.Range
-	var terms []lease.ServedRow
-	for row := range st.Rows() {
-		if row.Primary != e.cfg.Self {
-			continue
-		}
-		open, still := serves(row)
+	own := make([]ring.Range, 0, len(e.servedTerms))
+	terms := make([]lease.ServedRow, 0, len(e.servedTerms))
+	e.feed.EachOwn(st, func(row *table.Row, open, drained bool) {
 		if !open || !valid {
 			held[row.Range.Start] = true
 		}
 		if open {
 			terms = append(terms, lease.ServedRow{Range: row.Range, Lineage: row.Lineage, Epoch: row.Epoch})
 		}
-		if open && !still {
+		if open && !drained {
 			own = append(own, row.Range)
 		}
-	}
+	})
 	// Before clients are let in, copies to this node end, and the store owns the ranges.
 	e.received.endOwned(st, e.cfg.Self)
 	if own = spans.Join(own); !slices.Equal(own, e.own) {
 		e.own = own
 		e.cfg.Store.SetOwned(own)
 	}
-	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
+	if now := e.routed; now.table != st || now.valid != valid || !maps.Equal(now.held, held) {
+		e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
+		// The front says why it holds requests by the lease at its time.
+		e.routed = routedState{st, held, valid && e.lease.Valid()}
+	}
 	if !slices.Equal(terms, e.servedTerms) {
 		e.lease.RowsChanged(e.servedTerms, terms)
 		e.servedTerms = terms

@@ -57,22 +57,29 @@ func (o *leaseServer) dueFailovers() []failoverTarget {
 		return nil
 	}
 	g.NoteAwake(now)
-	st := o.e.cfg.Table.State()
-	serving := make(map[lease.NodeStart]bool)
-	for row := range st.Rows() {
-		if len(row.Backups) > 0 {
-			serving[lease.NodeStart{Node: row.Primary, Incarnation: row.Incarnation}] = true
-		}
-	}
-	g.NoteServing(serving, now)
+	o.findServing(o.e.cfg.Table.State())
+	g.NoteServing(o.serving, now)
 	var all []failoverTarget
-	for t := range serving {
+	for t := range o.serving {
 		if now < o.retryAt[t.Node] || !g.LeaseOver(t, now) || !g.BeginReplacement(t.Node) {
 			continue
 		}
 		all = append(all, failoverTarget{t, g.Term})
 	}
 	return all
+}
+
+// findServing looks through all rows of a table that is not the last one. mu is held.
+func (o *leaseServer) findServing(st *table.State) {
+	if st == o.servingOf {
+		return
+	}
+	o.serving, o.servingOf = make(map[lease.NodeStart]bool), st
+	for row := range st.Rows() {
+		if len(row.Backups) > 0 {
+			o.serving[lease.NodeStart{Node: row.Primary, Incarnation: row.Incarnation}] = true
+		}
+	}
 }
 
 // failOver carries out one failover.

@@ -23,6 +23,9 @@ type leaseServer struct {
 	running bool
 	closed  bool
 	retryAt map[string]time.Duration // when a failed failover is tried again
+
+	serving   map[lease.NodeStart]bool // starts with rows that have backups, in servingOf
+	servingOf *table.State
 }
 
 // close prevents further rounds.

@@ -86,10 +86,11 @@ func (h *Feed) reached(s step.Step) {
 // Update brings the primary state in line with the newest state of the table.
 func (h *Feed) Update() { h.primary.update() }
 
-// Serves returns a function that reports, for rows of st, whether a row is open to clients and
-// whether it is held and drained.
-func (h *Feed) Serves(st *table.State) func(*table.Row) (open, drained bool) {
-	return h.primary.serves(st)
+// EachOwn calls each for the rows of st whose primary is this node, in their order. It says whether
+// a row is open to clients, and whether it is also held and drained. It takes time in proportion to
+// all rows, and no memory. each must not use the feed.
+func (h *Feed) EachOwn(st *table.State, each func(row *table.Row, open, drained bool)) {
+	h.primary.eachOwn(st, each)
 }
 
 // IsComplete reports whether this node serves a row and all its members have joined it.

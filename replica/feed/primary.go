@@ -67,21 +67,21 @@ func (f *primaryFeed) close() {
 // ErrClosed fails the changes that wait for other nodes when this node stops.
 var ErrClosed = errors.New("this node ends")
 
-// serves returns a function that reports, for rows of st, whether a row is open to clients and
-// whether it is held and drained.
-func (f *primaryFeed) serves(st *table.State) func(*table.Row) (open, still bool) {
-	type serving struct{ open, still bool }
-	rows := make(map[ring.Token]serving)
+// eachOwn is [Feed.EachOwn].
+func (f *primaryFeed) eachOwn(st *table.State, each func(row *table.Row, open, drained bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	terms := f.state.terms
 	for row := range st.Rows() {
-		if row.Primary == f.hub.cfg.Self && row.Incarnation == f.hub.cfg.Incarnation {
-			rows[row.Range.Start] = serving{f.state.serves(row), f.isDrained(row.Range)}
+		if row.Primary != f.hub.cfg.Self {
+			continue
 		}
-	}
-	return func(row *table.Row) (open, still bool) {
-		s := rows[row.Range.Start]
-		return s.open, s.still
+		// Both are sorted by their starts.
+		for len(terms) > 0 && terms[0].Range.Start < row.Range.Start {
+			terms = terms[1:]
+		}
+		open := len(terms) > 0 && row.Incarnation == f.hub.cfg.Incarnation && terms[0].serves(row)
+		each(row, open, open && f.isDrained(row.Range))
 	}
 }
 

@@ -322,7 +322,11 @@ func (p *primaryState) termAt(t ring.Token) *rowTerm {
 // serves reports whether a row, as the table has it, is open to clients.
 func (p *primaryState) serves(row *table.Row) bool {
 	t := p.termAt(row.Range.Start)
-	return t != nil && t.open && t.Range == row.Range && t.Epoch == row.Epoch && t.Lineage == row.Lineage
+	return t != nil && t.serves(row)
+}
+
+func (t *rowTerm) serves(row *table.Row) bool {
+	return t.open && t.Range == row.Range && t.Epoch == row.Epoch && t.Lineage == row.Lineage
 }
 
 // overlapping returns the terms whose rows overlap a range.

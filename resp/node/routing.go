@@ -38,11 +38,14 @@ func (c *cluster) routeLocked() {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
 	for i := range c.placement.Len() {
-		at := c.placement.Row(i).Range
-		if c.held(at) {
+		placed := c.placement.Row(i)
+		if c.held(placed.Range) {
 			r.Held[i] = true
 		}
-		if row, ok := st.Row(at.Start); ok && st.Lost(row) {
+		if len(placed.Backups) > 0 {
+			continue // not lost
+		}
+		if row, ok := st.Row(placed.Range.Start); ok && st.Lost(row) {
 			r.Lost[i] = true
 		}
 	}
