@@ -38,14 +38,11 @@ func (c *cluster) routeLocked() {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
 	for i := range c.placement.Len() {
-		placed := c.placement.Row(i)
-		if c.held(placed.Range) {
+		at := c.placement.Row(i).Range
+		if c.held(at) {
 			r.Held[i] = true
 		}
-		if len(placed.Backups) > 0 {
-			continue // not lost
-		}
-		if row, ok := st.Row(placed.Range.Start); ok && st.Lost(row) {
+		if row, ok := st.Row(at.Start); ok && st.Lost(row) {
 			r.Lost[i] = true
 		}
 	}
