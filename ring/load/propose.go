@@ -57,6 +57,8 @@ const (
 	leastCost = 10
 	// grain is the part of a mean node's load that a piece of a range should not exceed.
 	grain = 1. / 128
+	// window is the number of neighbouring pieces whose loads are compared.
+	window = 64
 )
 
 // Propose returns the moves with the fewest copied bytes that bring every node to [Aim] times the mean, or as near as
@@ -252,5 +254,44 @@ func (x *proposing) pieces(m int) []piece {
 			add(row, row.Range)
 		}
 	}
+	perOp := 1.0
+	if total := profile.Total(); total.Ops > 0 {
+		perOp = total.Cost() / total.Ops
+	}
+	for some := range slices.Chunk(all, window) {
+		estimate(some, perOp)
+	}
 	return all
+}
+
+// estimate replaces the measured costs of neighbouring pieces by likely ones. Rates remember the operations of some 20
+// seconds, which come at random: measured costs differ by that even if all data has the same load, and the highest are
+// those measured too high. As far as they do not differ more, the likely cost follows from the bytes stored; as far as
+// they do, it is what was measured (the estimator of James and Stein, "Estimation with quadratic loss", 1961). perOp is
+// the cost of an operation.
+func estimate(some []piece, perOp float64) {
+	cost, stored, tokens := 0.0, 0.0, 0.0
+	for i := range some {
+		cost += some[i].cost
+		stored += some[i].stored
+		tokens += float64(some[i].r.Len())
+	}
+	expected := func(p *piece) float64 { // a hundredth by tokens: a piece can have load without data
+		part := float64(p.r.Len()) / tokens
+		if stored > 0 {
+			part = (p.stored/stored + part/100) / 1.01
+		}
+		return cost * part
+	}
+	differ := 0.0 // variance as a multiple of what chance explains
+	for i := range some {
+		mean := expected(&some[i])
+		off := some[i].cost - mean
+		differ += off * off / (mean * perOp / (2 * memory)) / float64(max(len(some)-1, 1))
+	}
+	trust := max(0, 1-1/max(differ, 1))
+	for i := range some {
+		mean := expected(&some[i])
+		some[i].cost = mean + trust*(some[i].cost-mean)
+	}
 }

@@ -235,6 +235,58 @@ func TestHotRangeIsEvenedWithFewBytes(t *testing.T) {
 	}
 }
 
+// TestRandomRequestsAreNotTakenForHotRanges has all requests at random on some keys in a tenth of the circle, which one
+// node serves. Each piece of it is measured with an error; those measured too high must not be chosen for that.
+func TestRandomRequestsAreNotTakenForHotRanges(t *testing.T) {
+	for _, name := range []string{strategy.Ketama, strategy.VNode, strategy.Rendezvous} {
+		for backups := range 2 {
+			t.Run(fmt.Sprint(name, backups), func(t *testing.T) {
+				rnd := rand.New(rand.NewPCG(1, uint64(backups)))
+				m := newModel(t, name, 3, backups)
+				var hot []int // cells of keys
+				first := -1
+				for i := range parts {
+					m.stored[i] = 200
+					row := m.placement.Lookup(partRange(i).Start)
+					if row.Primary != "n1" || !row.Range.Contains(partRange(i).End-1) || first >= 0 && i > first+parts/3 {
+						continue
+					}
+					if first < 0 {
+						first = i
+					}
+					keys := rnd.IntN(5)
+					hot = append(hot, slices.Repeat([]int{i}, keys)...)
+					m.stored[i] = 100 * keys
+				}
+				for range 6 {
+					clear(m.ops[:])
+					for range 10 * 1500 {
+						m.ops[hot[rnd.IntN(len(hot))]]++
+					}
+					m.run(10)
+				}
+				p, err := load.Propose(m.cluster())
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.overrides = p.Overrides
+				m.follow()
+				share := make(map[string]float64) // of the keys, which are all alike
+				most := 0.0
+				for _, i := range hot {
+					node := m.placement.Lookup(partRange(i).Start).Primary
+					share[node] += 3 / float64(len(hot))
+					most = max(most, share[node])
+				}
+				t.Logf("%.3f × the mean, %.3f expected", most, p.After)
+				if most > 1.2 || p.After > 1.2 {
+					t.Errorf("the busiest node has %.3f × the mean, %.3f was expected", most, p.After)
+				}
+			})
+		}
+	}
+}
+
 func TestProposeRefusesWhatItCannotJudge(t *testing.T) {
 	m := newModel(t, strategy.VNode, 3, 1)
 	if _, err := load.Propose(m.cluster()); !errors.Is(err, load.ErrIdle) {
