@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
@@ -24,6 +26,7 @@ func TestHotkeysCoverTheCluster(t *testing.T) {
 	o.Want("_$", "HOTKEYS", "STOP")
 	o.Want("+OK", "HOTKEYS", "START", "METRICS", "2", "CPU", "NET", "COUNT", "2")
 	far.Want("-ERR hotkey tracking session already in progress", "HOTKEYS", "START", "METRICS", "1", "CPU")
+	o.Want("-ERR hotkey tracking session already in progress", "HOTKEYS", "START", "NONSENSE")
 	far.Want("-ERR hotkey tracking session in progress, stop tracking first", "HOTKEYS", "RESET")
 	for i := range 300 {
 		for j, key := range keys {
@@ -35,6 +38,10 @@ func TestHotkeysCoverTheCluster(t *testing.T) {
 	}
 	check := func(v resptest.Value, active string) {
 		t.Helper()
+		if len(v.Elems) != 1 {
+			t.Fatalf("%v, want an array of one map", v)
+		}
+		v = v.Elems[0]
 		var names []string
 		for i := 0; i < len(v.Elems); i += 2 {
 			names = append(names, v.Elems[i].Text)
@@ -55,6 +62,11 @@ func TestHotkeysCoverTheCluster(t *testing.T) {
 		}
 	}
 	check(far.Do("HOTKEYS", "GET"), "1")
+	client := redis.NewClient(&redis.Options{Addr: r.addrs[1]})
+	defer client.Close()
+	if got, err := client.HotKeysGet(t.Context()).Result(); err != nil || !got.TrackingActive || len(got.ByNetBytes) != 2 {
+		t.Errorf("go-redis reads %+v, %v", got, err)
+	}
 	far.Want("+OK", "HOTKEYS", "STOP")
 	o.Do("SET", keys[1], "of no interest")
 	check(o.Do("HOTKEYS", "GET"), "0")

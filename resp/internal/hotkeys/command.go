@@ -1,6 +1,7 @@
 package hotkeys
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -37,12 +38,11 @@ type Cluster struct {
 // Start is HOTKEYS START METRICS count [CPU] [NET] [COUNT k] [DURATION seconds] [SAMPLE ratio] [SLOTS count slot ...].
 func (t *Tracker) Start(x *command.Call, c Cluster) {
 	o, msg := parse(x.Args[2:], c.Slots)
+	if t.running.Load() != nil || msg == "" && !t.start(o, c.CPU) { // this comes before what is wrong with the options
+		msg = "hotkey tracking session already in progress"
+	}
 	if msg != "" {
 		x.Error("ERR " + msg)
-		return
-	}
-	if !t.start(o, c.CPU) {
-		x.Error("ERR hotkey tracking session already in progress")
 		return
 	}
 	c.Ask()
@@ -93,12 +93,13 @@ func parse(args [][]byte, hasSlots bool) (o options, msg string) {
 			o.cpu = true
 		case wire.EqualFold(args[0], "net"):
 			o.net = true
-		default:
-			return o, "METRICS no valid metrics passed. Supported: CPU|NET"
 		}
 	}
-	if metrics > 0 {
+	switch {
+	case metrics > 0:
 		return o, "METRICS count does not match number of metric types provided"
+	case !o.cpu && !o.net: // beside a known one, others are passed over
+		return o, "METRICS no valid metrics passed. Supported: CPU|NET"
 	}
 	for len(args) > 0 {
 		if len(args) < 2 {
@@ -112,8 +113,8 @@ func parse(args [][]byte, hasSlots bool) (o options, msg string) {
 			}
 			o.count = int(n)
 		case wire.EqualFold(args[0], "duration"):
-			if !ok || n < 0 || n > mostDuration {
-				return o, "DURATION must be between 0 and 1000000"
+			if !ok || n < 1 || n > mostDuration {
+				return o, "DURATION must be between 1 and 1000000"
 			}
 			o.duration = time.Duration(n) * time.Second
 		case wire.EqualFold(args[0], "sample"):
@@ -125,8 +126,13 @@ func parse(args [][]byte, hasSlots bool) (o options, msg string) {
 			if !hasSlots {
 				return o, "SLOTS parameter cannot be used in non-cluster mode"
 			}
-			if !ok || n < 1 || n > int64(len(args)-2) {
-				return o, "SLOTS count must be between 1 and the number of slots given"
+			switch {
+			case o.slots != nil:
+				return o, "SLOTS parameter already specified"
+			case !ok || n < 1 || n > ring.Slots:
+				return o, fmt.Sprintf("SLOTS count must be between 1 and %d", ring.Slots)
+			case n > int64(len(args)-2):
+				return o, "not enough slot numbers provided"
 			}
 			if msg = o.addSlots(args[2 : 2+n]); msg != "" {
 				return o, msg

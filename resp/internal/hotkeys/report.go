@@ -91,7 +91,10 @@ func (s *session) report(c Cluster) *report {
 // merge adds the reply of another node. What is not known, or cannot be read, is left out.
 func (r *report) merge(reply []byte) {
 	b, ok := wire.ArrayBody(reply)
-	if !ok {
+	if !ok || len(b) == 0 {
+		return
+	}
+	if b, ok = wire.ArrayBody(b); !ok {
 		return
 	}
 	for len(b) > 0 {
@@ -135,9 +138,10 @@ func (l *list) merge(reply []byte) {
 	}
 }
 
-// write replies with a flat array of names and values, also in RESP3, as Redis does.
+// write replies with an array of one map, as Redis does: clients that ask several nodes put the arrays together.
 func (r *report) write(x *command.Call, k int) {
-	x.Array(2 * (len(r.fields) + 1 + len(r.lists)))
+	x.Array(1)
+	x.Map(len(r.fields) + 1 + len(r.lists))
 	for i, f := range r.fields {
 		x.BulkString(f.name)
 		x.Int(f.n)

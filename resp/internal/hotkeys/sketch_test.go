@@ -58,13 +58,19 @@ func TestParseReportsWhatIsWrong(t *testing.T) {
 		"METRICS 1 CPU COUNT 0":              "COUNT must be between 1 and 64",
 		"METRICS 1 CPU COUNT 65":             "COUNT must be between 1 and 64",
 		"METRICS 1 CPU SAMPLE 0":             "SAMPLE ratio must be positive",
-		"METRICS 1 CPU DURATION -1":          "DURATION must be between 0 and 1000000",
-		"METRICS 1 CPU SLOTS 2 1":            "SLOTS count must be between 1 and the number of slots given",
+		"METRICS 1 CPU DURATION -1":          "DURATION must be between 1 and 1000000",
+		"METRICS 1 CPU DURATION 0":           "DURATION must be between 1 and 1000000",
+		"METRICS 2 MEM IO":                   "METRICS no valid metrics passed. Supported: CPU|NET",
+		"METRICS 2 MEM CPU":                  "",
+		"METRICS 1 CPU SLOTS 2 1":            "not enough slot numbers provided",
+		"METRICS 1 CPU SLOTS 0 1":            "SLOTS count must be between 1 and 16384",
+		"METRICS 1 CPU SLOTS 16385 1":        "SLOTS count must be between 1 and 16384",
+		"METRICS 1 CPU SLOTS 1 7 SLOTS 1 8":  "SLOTS parameter already specified",
 		"METRICS 1 CPU SLOTS 1 16384":        "Invalid or out of range slot",
 		"METRICS 1 CPU SLOTS 2 7 7":          "duplicate slot number",
 		"metrics 2 net cpu count 3 sample 2": "",
 		"METRICS 1 NET SLOTS 2 7 8 COUNT 64": "",
-		"METRICS 1 NET DURATION 0":           "",
+		"METRICS 1 NET DURATION 1":           "",
 	} {
 		if _, msg := parse(words(text), true); msg != want {
 			t.Errorf("%q: %q, want %q", text, msg, want)
