@@ -81,7 +81,7 @@ func (o *loading) settings() *settings.Set {
 
 	s.Group("Contestants")
 	s.Add("strategies", settings.Text(&o.strategies, "a,b,…"),
-		"strategies, each in a cluster of its own: "+strings.Join(strategy.Names(), ", ")+"; a setting may follow, as in vnode:128", settings.Choices(append(strategy.Names(), "vnode:128")...))
+		"strategies, each in a cluster of its own: "+strings.Join(strategy.Names(), ", ")+"; a setting may follow, as in vnode:128; all = every one", settings.Choices(append(strategy.Names(), "vnode:128", "all")...))
 	s.Add("addr", settings.Text(&o.addr, "[name=]host:port,…"), "running servers to test instead: Ringside, Redis, Redis Cluster, Valkey, any server that speaks RESP")
 	s.Add("vs", settings.List(&o.vs, "[name=]host:port,…"), "another server to compare with; may be given several times")
 	s.Add("rounds", settings.Count(&o.cfg.Rounds), "repetitions of the script, in turns")

@@ -49,10 +49,17 @@ func parseContestant(w workload.Word, hash string) (Contestant, error) {
 	return Contestant{Name: w.Text, Strategy: of}, nil
 }
 
+// all stands for every strategy.
+const all = "all"
+
 // ParseContestants reads contestants with commas between them, no two of which may be the
-// same. The error joins every fault and wraps [ErrContestant].
+// same; "all" are all strategies with their usual settings. The error joins every fault and wraps
+// [ErrContestant].
 func ParseContestants(text, hash string) ([]Contestant, error) {
-	var all []Contestant
+	if strings.TrimSpace(text) == all {
+		text = strings.Join(strategy.Names(), ",")
+	}
+	var found []Contestant
 	var faults []error
 	seen := make(map[strategy.Config]string)
 	at := 1
@@ -70,10 +77,10 @@ func ParseContestants(text, hash string) ([]Contestant, error) {
 			continue
 		}
 		seen[c.Strategy] = c.Name
-		all = append(all, c)
+		found = append(found, c)
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
-	return all, nil
+	return found, nil
 }

@@ -2,8 +2,11 @@ package cluster
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 func TestContestants(t *testing.T) {
@@ -29,6 +32,17 @@ func TestContestants(t *testing.T) {
 	}
 }
 
+func TestAllContestantsAreAllStrategies(t *testing.T) {
+	found, err := ParseContestants(" all", "")
+	var names []string
+	for _, c := range found {
+		names = append(names, c.Name)
+	}
+	if err != nil || !slices.Equal(names, strategy.Names()) || len(names) < 11 {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
 func TestContestantsThatMakeNoSense(t *testing.T) {
 	for text, wants := range map[string][]string{
 		"":                          {"column 1: none is named"},
@@ -36,6 +50,7 @@ func TestContestantsThatMakeNoSense(t *testing.T) {
 		"bucket":                    {"column 1: ", "unknown strategy"},
 		"vnode, random:3":           {"column 8: "},
 		"vnode:0":                   {"column 7: "},
+		"all, vnode":                {"column 1: ", "unknown strategy"},
 		"buckets,ketama:many":       {"column 16: "},
 		"ketama:41":                 {"column 8: "},
 		"buckets:0F0F":              {"column 9: "},
