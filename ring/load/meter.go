@@ -45,6 +45,7 @@ type Meter struct {
 
 	mu    sync.Mutex // guards the rest
 	rates [Cells]cellRate
+	total Rate // the sum of rates
 }
 
 // opShift leaves room for 2²⁴ operations and 2⁴⁰ bytes of a cell between two ticks.
@@ -67,17 +68,20 @@ func (m *Meter) Tick(seconds float64) {
 	per := 1 / float32(seconds)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.total = Rate{}
 	for i := range m.counts {
 		r := &m.rates[i]
 		if m.counts[i].Load() == 0 {
-			if *r != (cellRate{}) {
-				r.decay(weight)
+			if *r == (cellRate{}) {
+				continue
 			}
-			continue
+			r.decay(weight)
+		} else {
+			n := m.counts[i].Swap(0)
+			r.ops += (float32(n>>opShift)*per - r.ops) * weight
+			r.bytes += (float32(n&(1<<opShift-1))*per - r.bytes) * weight
 		}
-		n := m.counts[i].Swap(0)
-		r.ops += (float32(n>>opShift)*per - r.ops) * weight
-		r.bytes += (float32(n&(1<<opShift-1))*per - r.bytes) * weight
+		m.total.add(r.rate(), 1)
 	}
 }
 
@@ -93,7 +97,11 @@ func (r *cellRate) decay(weight float32) {
 }
 
 // Total returns the rate of all ranges together.
-func (m *Meter) Total() Rate { return m.Rate(ring.Whole) }
+func (m *Meter) Total() Rate {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.total
+}
 
 // Rate returns the rate of a range. Cells that a range has a part of count in proportion.
 func (m *Meter) Rate(r ring.Range) Rate {
@@ -110,6 +118,9 @@ func (r cellRate) rate() Rate { return Rate{float64(r.ops), float64(r.bytes)} }
 
 // Hottest returns the range with the highest cost, and its rate. It reports false if no range has any load.
 func (m *Meter) Hottest(ranges func(yield func(ring.Range) bool)) (hottest ring.Range, rate Rate, ok bool) {
+	if m.Total().Cost() == 0 {
+		return hottest, rate, false
+	}
 	for r := range ranges {
 		if of := m.Rate(r); of.Cost() > rate.Cost() {
 			hottest, rate, ok = r, of, true
