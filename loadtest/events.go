@@ -13,7 +13,7 @@ import (
 )
 
 // events are what happens to a cluster in a play. An event lasts until the next one, or the
-// end: what moves until then, and what clients see, is put down to it.
+// end: all that moves until then, and all that clients see, counts as its effect.
 type events struct {
 	p   *play
 	all []*event
@@ -41,7 +41,7 @@ func newEvents(p *play) *events { return &events{p: p} }
 
 func (es *events) now() time.Duration { return time.Since(es.p.began) }
 
-// happens does what a step says, and lets somebody wait for balance.
+// happens carries out a step, and starts a goroutine that waits for balance.
 func (es *events) happens(ctx context.Context, s *Step) error {
 	p := es.p
 	before, err := p.watch.Holdings(ctx)
@@ -119,8 +119,8 @@ func (es *events) chartLoads(ctx context.Context) (*cluster.Loads, *result.Loads
 	return loads, &chart, nil
 }
 
-// balanced notes that the cluster is, which who watches for the last event may not have seen
-// yet: the next event would end that.
+// balanced notes that the cluster is balanced. The goroutine of the last event may not have seen that
+// yet, and the next event would end it.
 func (es *events) balanced() {
 	if len(es.all) == 0 {
 		return
@@ -136,7 +136,7 @@ func (es *events) balanced() {
 	}
 }
 
-// close ends the event that goes on, if there is one, and tells what has moved so far.
+// close ends the present event, if there is one, and returns what has moved so far.
 func (es *events) close(ctx context.Context) (cluster.Moved, error) {
 	if es.p.watch == nil {
 		return cluster.Moved{}, nil

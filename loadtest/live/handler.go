@@ -106,7 +106,7 @@ func (h *handler) answer(kind string, write func(io.Writer, *sim.Report, report.
 		result, err := h.Run(r.Context(), cfg)
 		<-h.turn
 		if r.Context().Err() != nil {
-			return // nobody waits for what is done
+			return // the client is gone
 		}
 		var b bytes.Buffer
 		if err == nil {

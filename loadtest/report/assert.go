@@ -79,7 +79,7 @@ func ParseAssert(text string) (Assertion, error) {
 			c, err := parseClaim(part, at)
 			if err != nil {
 				if faults = append(faults, err); len(faults) > maxFaults {
-					break // nobody reads more
+					break // more faults help no reader
 				}
 			}
 			a = append(a, c)
@@ -184,12 +184,12 @@ func keys(figures []figure) string {
 	return strings.Join(all, " ")
 }
 
-// Check tells everything that does not hold, with the contestant, the figure and the bound;
+// Check returns all claims that do not hold, with the contestant, the figure and the bound;
 // each error wraps [ErrNotSo]. A figure is what the table shows, the median of the rounds;
 // failed, unknown, lost, stale and corrupt must keep to the bound in each round. A claim
-// about something that nobody knows does not hold, nor does any about a contestant of which
-// a run failed; but contestants whose nodes are not known are passed over in claims about
-// nodes that do not name them, if there is another.
+// about an unknown figure does not hold, and neither does a claim about a contestant with a
+// failed run. A claim about nodes that names no contestant skips contestants with unknown
+// nodes, if there is another contestant.
 func (a Assertion) Check(r *result.Report) error {
 	var faults []error
 	failed := map[string]bool{}

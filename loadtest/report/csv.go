@@ -15,7 +15,7 @@ import (
 // round and phase (the step of the script in which the window begins), then those of a
 // Window by their names in JSON, then those of the Sample of that time: handoffs,
 // moved_keys, moved_bytes and forwarded, and cores and memory_bytes, the sums of all nodes.
-// What nobody knows is empty.
+// Unknown values are empty.
 func CSV(w io.Writer, r *result.Report) error {
 	out := csv.NewWriter(w)
 	head := append([]string{"contestant", "round", "phase"}, fieldNames(reflect.TypeFor[result.Window](), "")...)
@@ -63,7 +63,7 @@ func sampleTexts(s *result.Sample) []string {
 	return texts
 }
 
-// sums are those of all nodes; nil where no node told.
+// sums are those of all nodes; nil where no node reported them.
 func sums(s *result.Sample) (cores *float64, memory *int64) {
 	for i := range s.Nodes {
 		if c := s.Nodes[i].Cores; c != nil && !isNone(*c) {
@@ -98,7 +98,7 @@ func EventsCSV(w io.Writer, r *result.Report) error {
 	return flushed(out)
 }
 
-// flushed tells the first error of all that was written.
+// flushed returns the first error of all writes.
 func flushed(out *csv.Writer) error {
 	out.Flush()
 	if err := out.Error(); err != nil {

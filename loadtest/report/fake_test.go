@@ -212,7 +212,7 @@ func layoutOf(at float64, nodes, owners []string) result.Layout {
 	return l
 }
 
-// odd are reports of every form that the renderings must take. Nobody may change them.
+// odd are reports of every form that the renderings must take. Tests must not change them.
 var odd = sync.OnceValue(oddReports)
 
 func oddReports() map[string]*result.Report {

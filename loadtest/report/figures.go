@@ -17,7 +17,7 @@ type figure struct {
 	goal goal
 	// never is for what must not happen: over rounds, the worst counts.
 	never bool
-	// settled tells that it can be compared only where everything got balanced: a run that is
+	// settled figures can be compared only where everything got balanced: a run that is
 	// not balanced yet has not moved less.
 	settled bool
 	// told figures of events also stand in short tables.
@@ -26,7 +26,7 @@ type figure struct {
 	hidden bool
 	// rare figures have a row only if one of them is not 0.
 	rare bool
-	// nodes tells that only those have it whose nodes are known.
+	// nodes figures are known only of contestants with known nodes.
 	nodes bool
 	// run or event is how it is found out, whichever of them it is a figure of.
 	run   func(*result.Run) (float64, bool)

@@ -42,7 +42,7 @@ What ` + "`ringside loadtest --json FILE`" + ` writes. This is version %d of the
 change it, so readers pass over what they do not know.
 
 Names end with their unit: ` + "`_ms`, `_us`, `_seconds`, `_bytes`" + `. Times of a run count from its beginning, when
-its first client began. A field marked *may be missing* is missing when nobody could find it out, or when it is 0,
+its first client began. A field marked *may be missing* is missing when it is not known, or when it is 0,
 empty or false. Lists stand in the order of time.
 `
 

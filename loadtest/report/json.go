@@ -64,7 +64,7 @@ func Read(from io.Reader) (*result.Report, error) {
 // own: those of a run, and the elements of its lists.
 const lineDepth = 6
 
-// breakLines writes compact JSON with lines that people can read and compare: one for each
+// breakLines writes compact JSON with lines that can be read and compared: one for each
 // field and element down to lineDepth.
 func breakLines(out *bufio.Writer, text []byte) {
 	depth, quoted, escaped := 0, false, false

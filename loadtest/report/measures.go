@@ -22,7 +22,7 @@ type line struct {
 	points []point
 }
 
-// clientMeasures are what clients saw, clusterMeasures what nodes told.
+// clientMeasures are those of clients, clusterMeasures those that nodes report.
 var clientMeasures = []measure{
 	{title: "Throughput", unit: perSecond, help: "Operations each second that were answered without an error.",
 		lines: func(r *result.Report, run *result.Run) []line {
@@ -214,8 +214,8 @@ func latencyLines(r *result.Report, run *result.Run) []line {
 }
 
 // oldestWaits returns for each window how long, in microseconds, the oldest operation had been
-// waiting at the window's end; NaN if none was. The slowest operation of each later window tells
-// when that began.
+// waiting at the window's end; NaN if none was. It follows from the slowest operation of each later
+// window.
 func oldestWaits(run *result.Run, windowMS float64) []float64 {
 	waits := make([]float64, len(run.Windows))
 	began := math.Inf(1)

@@ -2,7 +2,7 @@
 
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// stepper has buttons and a slider for frames. Playing is for those who like motion.
+// stepper has buttons and a slider for frames. With reduced motion there is no play button.
 function stepper(names, draw) {
   let at = 0, timer = null;
   const say = h("output", { "aria-live": "polite" });

@@ -12,7 +12,7 @@ import (
 // percentiles are those that the table of distributions has.
 var percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
 
-// distribution is a contestant's latency in all its rounds; nil if nobody recorded it.
+// distribution is a contestant's latency in all its rounds; nil if no run has a histogram.
 func distribution(c *result.Contestant) *hdrhistogram.Histogram {
 	var all *hdrhistogram.Histogram
 	add := func(l *result.Latency) bool {

@@ -176,7 +176,7 @@ func marks(run *result.Run, color string) []pageMark {
 	return all
 }
 
-// eventBars have a group for each event; nil if nobody knows the figure.
+// eventBars have a group for each event; nil if no contestant has the figure.
 func eventBars(r *result.Report, f *figure, even bool, most int) *bars {
 	b, any := &bars{Unit: f.unit.name()}, false
 	if level := 1.0; even {

@@ -24,7 +24,7 @@ type State struct {
 
 // ProgressConfig says where progress is shown.
 type ProgressConfig struct {
-	// Terminal tells that lines can be drawn anew. Otherwise each is written once, and
+	// Terminal reports whether lines can be drawn anew. Otherwise each is written once, and
 	// only from time to time.
 	Terminal bool
 	// Width is that of the terminal in cells; 0 counts as 80.
@@ -37,8 +37,8 @@ type ProgressConfig struct {
 
 // Progress shows what a load test does while it runs: on a terminal a line for each
 // contestant, drawn anew in its place; elsewhere a line for each that runs, now and then and
-// whenever its phase changes. It is for one goroutine at a time. Errors of writing are of no
-// account: nobody looks.
+// whenever its phase changes. It is for one goroutine at a time. Errors of writing are
+// ignored: progress is no result.
 type Progress struct {
 	w      io.Writer
 	config ProgressConfig

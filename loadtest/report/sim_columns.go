@@ -31,7 +31,7 @@ func (at simPlace) before() (o sim.Outcome) {
 	return at.report.Steps[max(0, at.step-1)].Outcomes[at.contender]
 }
 
-// A simCell is a figure for people. Of those that rank, the least is the best.
+// A simCell is a figure as text. Of those that rank, the least is the best.
 type simCell struct {
 	text  string
 	rank  float64

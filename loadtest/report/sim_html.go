@@ -110,8 +110,8 @@ func simStepsSection(r *sim.Report) section {
 	return s
 }
 
-// simVerdict is a simulation in one sentence: what was lost, who moved the least for an even load,
-// and whose load was the most even.
+// simVerdict is a simulation in one sentence: what was lost, which contender moved the least for an even
+// load, and which had the most even load.
 func simVerdict(r *sim.Report) string {
 	if len(r.Contenders) == 0 || len(r.Steps) == 0 {
 		return "Nothing was simulated."

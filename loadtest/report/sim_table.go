@@ -38,7 +38,7 @@ func (t *simTerminal) heading() {
 	}
 }
 
-// settingsLines say what was asked for.
+// settingsLines are the settings in words.
 func settingsLines(r *sim.Report) []string {
 	s := r.Settings
 	keys := Plural(s.Keys, "key")
@@ -239,7 +239,7 @@ func (t *simTerminal) notes() {
 	t.line(3, "Took %s%s; seed %d", Duration(t.report.Took), machine, s.Seed)
 }
 
-// stopped says how far a report goes that was stopped early.
+// stopped describes how far an interrupted report goes.
 func stopped(r *sim.Report) string {
 	if len(r.Contenders) == 0 {
 		return "Stopped early, before anything was done."

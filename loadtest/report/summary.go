@@ -13,7 +13,7 @@ type value struct {
 	// at is the median, or the worst of what must not happen.
 	at, low, high float64
 	rounds        int // in which it is known; 0: nothing is
-	// whole tells that it can be compared: it is from runs that came to their end.
+	// whole reports whether it can be compared: all its runs came to their end.
 	whole  bool
 	before *value // what it was before the event
 }
@@ -167,7 +167,7 @@ type row struct {
 }
 
 // rows are those of a table: with an event those of the event, else those of the runs.
-// Rows that nobody has anything in are left out.
+// Rows without any value are left out.
 func rows(r *result.Report, event *eventKey) []row {
 	figures := runFigures
 	if event != nil {

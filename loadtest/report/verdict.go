@@ -7,8 +7,8 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-// verdict is a load test in one sentence: whether data was lost, who moved the least for an even
-// load, and whether pauses differ.
+// verdict is a load test in one sentence: whether data was lost, which contestant moved about the least for an
+// even load, and whether pauses differ.
 func verdict(r *result.Report) string {
 	if len(r.Contestants) == 0 {
 		return "Nothing was tested."
@@ -32,7 +32,7 @@ func verdict(r *result.Report) string {
 	return text + "."
 }
 
-// compared says who is best in a row, or what all have.
+// compared names the best contestants of a row, or the figures of all.
 func compared(r *result.Report, line row, best, alike, single string) string {
 	var marked, each []string
 	known := 0
