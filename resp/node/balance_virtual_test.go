@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -232,18 +233,9 @@ func TestBalanceLoadIsRefusedWithReason(t *testing.T) {
 		speaks := map[string]bus.Versions{"c": old}
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions = speaks[cfg.ID] })
 		c.three()
-		client := c.client("a")
-		defer client.Close()
 		refused := func(want string, args ...any) {
 			t.Helper()
-			before := c.nodes["a"].cluster.table.State().LoadBalance()
-			err := client.Do(t.Context(), args...).Err()
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v: %v, want %q", args, err, want)
-			}
-			if after := c.nodes["a"].cluster.table.State().LoadBalance(); after.Since != before.Since {
-				t.Errorf("%v: %+v", args, after)
-			}
+			c.refusedUnchanged("a", want, func(st *table.State) any { return st.LoadBalance().Since }, args...)
 		}
 		refused("there is no load to even", "RING", "BALANCE", "LOAD", "ONCE")
 		refused("there is no load to even", "RING", "PLAN", "LOAD")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -90,23 +91,29 @@ func TestSwitchOfStrategyLosesAndFailsNothing(t *testing.T) {
 	})
 }
 
+// refusedUnchanged gives an order that must fail with a reason and change nothing of the table.
+func (c *virtualCluster) refusedUnchanged(id, want string, of func(*table.State) any, args ...any) {
+	c.t.Helper()
+	state := func() any { return of(c.nodes[id].cluster.table.State()) }
+	before := state()
+	client := c.client(id)
+	defer client.Close()
+	if err := client.Do(c.t.Context(), args...).Err(); err == nil || !strings.Contains(err.Error(), want) {
+		c.t.Errorf("%v: %v, want %q", args, err, want)
+	}
+	if after := state(); after != before {
+		c.t.Errorf("%v: %+v", args, after)
+	}
+}
+
 // TestSwitchIsRefusedWithReason gives wrong orders. Nothing changes.
 func TestSwitchIsRefusedWithReason(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
-		client := c.client("a")
-		defer client.Close()
 		refused := func(want string, args ...any) {
 			t.Helper()
-			before := c.nodes["a"].cluster.table.State().Cluster()
-			err := client.Do(t.Context(), args...).Err()
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v: %v, want %q", args, err, want)
-			}
-			if after := c.nodes["a"].cluster.table.State().Cluster(); after != before {
-				t.Errorf("%v: %+v", args, after)
-			}
+			c.refusedUnchanged("a", want, func(st *table.State) any { return st.Cluster() }, args...)
 		}
 		for _, command := range [][]any{{"RING", "STRATEGY"}, {"RING", "PLAN", "STRATEGY"}} {
 			with := func(args ...any) []any { return append(slices.Clone(command), args...) }

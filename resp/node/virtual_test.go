@@ -393,6 +393,25 @@ func TestNothingIsLostUnderRandomFaults(t *testing.T) {
 	}
 }
 
+// balanceHot has many clients read one key through a node for some seconds, and then has the load
+// balanced. Faults may prevent both.
+func (c *virtualCluster) balanceHot(via, mode string) error {
+	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	defer cancel()
+	client := c.client(via)
+	defer client.Close()
+	for range 20 {
+		pipe := client.Pipeline()
+		for i := range 60 {
+			pipe.Get(ctx, fmt.Sprint("{hot}", i%3)) // of one token, as far as load goes one range
+			pipe.Get(ctx, fmt.Sprint("warm", i%12))
+		}
+		_, _ = pipe.Exec(ctx)
+		time.Sleep(100 * time.Millisecond)
+	}
+	return client.Do(ctx, "RING", "BALANCE", "LOAD", mode).Err()
+}
+
 func whateverHappens(t *testing.T, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	placing := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[rnd.IntN(3)]
@@ -407,9 +426,9 @@ func whateverHappens(t *testing.T, seed uint64) {
 	for range happenings(rnd) {
 		time.Sleep(time.Duration(rnd.IntN(4000)) * time.Millisecond)
 		up := c.running()
-		what, victim := rnd.IntN(8), ""
+		what, victim := rnd.IntN(9), ""
 		if len(up) == 0 {
-			what = 7
+			what = 8
 		} else {
 			victim = up[rnd.IntN(len(up))]
 		}
@@ -451,6 +470,9 @@ func whateverHappens(t *testing.T, seed uint64) {
 			cancel()
 			_ = client.Close()
 			c.say("through %s a switch to %s: %v", victim, to, err)
+		case 7:
+			mode := []string{"ON", "ONCE", "ONCE", "OFF"}[rnd.IntN(4)]
+			c.say("through %s the load is balanced %s: %v", victim, mode, c.balanceHot(victim, mode))
 		default:
 			for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
 				if v := c.nodes[id]; v.Node == nil && !v.leaves {

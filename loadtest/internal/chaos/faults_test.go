@@ -86,6 +86,13 @@ var kinds = []kind{
 		}
 		return "switches to " + to, func() {}
 	}},
+	{"balance", process, false, func(c *testCluster, n *node) (string, func()) {
+		mode := []string{"ON", "ONCE", "ONCE", "OFF"}[c.rnd.IntN(4)]
+		if _, err := c.ask(context.Background(), n, "RING", "BALANCE", "LOAD", mode); err != nil {
+			return "would balance the load " + mode + ": " + err.Error(), func() {}
+		}
+		return "balances the load " + mode, func() {}
+	}},
 	{"cut", networks, false, func(c *testCluster, n *node) (string, func()) { return c.cut(n, 3) }},
 	{"one way", networks, false, func(c *testCluster, n *node) (string, func()) { return c.cut(n, 1+c.rnd.IntN(2)) }},
 	{"unplug", networks, false, func(c *testCluster, n *node) (string, func()) {
