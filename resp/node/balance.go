@@ -218,7 +218,7 @@ func (lb *loadBalancer) text() string {
 
 // plannedBalance describes a proposal for RING PLAN.
 func plannedBalance(p *load.Proposal) *status.PlannedBalance {
-	b := &status.PlannedBalance{Before: p.Before, After: p.After, Busiest: p.Busiest, Ranges: p.Moves, Bytes: p.Bytes, Loads: make(map[string][2]float64)}
+	b := &status.PlannedBalance{Before: p.Before, After: p.After, Busiest: p.Busiest, Ranges: p.Moves, Bytes: p.Bytes, Hottest: p.Hottest, HottestShare: p.HottestShare, Loads: make(map[string][2]float64)}
 	for id, l := range p.Loads {
 		b.Loads[id] = [2]float64{l.Before, l.After}
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/ringside-kv/ringside/ring"
 )
 
 // A Plan is what would move if nodes joined or left.
@@ -41,6 +43,10 @@ type PlannedBalance struct {
 	// Ranges would go to another primary; Bytes is what would be copied, estimated by the nodes' counts.
 	Ranges int
 	Bytes  int64
+	// Hottest is a range that alone has HottestShare times the mean load of a node, more than a node
+	// should have; HottestShare is 0 if there is none.
+	Hottest      ring.Range
+	HottestShare float64
 	// Loads are operations a second before and after, by node.
 	Loads map[string][2]float64
 }
@@ -114,6 +120,7 @@ func (p *Plan) Draw(w io.Writer, cells int) error {
 	if b := p.Balance; b != nil {
 		d.line("busiest node by its weight: %s with %.2f × the mean load now, %.2f × expected; %s would go to another primary, with about %s to copy",
 			b.Busiest, b.Before, b.After, plural(b.Ranges, "range"), size(b.Bytes))
+		b.remarkHottest(&d, p.Strategy.Name)
 	}
 	if len(p.Moves) == 0 {
 		d.line("nothing would move")
@@ -196,6 +203,18 @@ func (p *Plan) nodeColumns(label map[string]string) []column[PlannedNode] {
 		return func(n *PlannedNode) string { return count(int64(p.Balance.Loads[n.ID][at] + .5)) }
 	}
 	return append(columns, column[PlannedNode]{head: "ops/s now", get: ops(0)}, column[PlannedNode]{head: "then", get: ops(1)})
+}
+
+// remarkHottest says what to do about a range that no node can have without being too busy.
+func (b *PlannedBalance) remarkHottest(d *drawing, strategy string) {
+	if b.HottestShare == 0 {
+		return
+	}
+	what, smaller := "range", ""
+	if strategy == "buckets" {
+		what, smaller = "bucket", "; if several are hot, smaller buckets divide them (RING STRATEGY buckets MASK 0FFF)"
+	}
+	d.line("! the %s %v alone has %.2f × the mean load of a node, so no move evens it: HOTKEYS shows its keys%s", what, b.Hottest, b.HottestShare, smaller)
 }
 
 // remark says what the figures rest on.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/ringside-kv/ringside/ring"
 )
 
 func drawPlan(t *testing.T, p *Plan, cells int) string {
@@ -50,7 +52,12 @@ func TestPlansAreDrawn(t *testing.T) {
 	nothing.Moves, nothing.Promotions, nothing.Drops, nothing.Running = nil, 0, 0, 0
 	assumed := samplePlan()
 	assumed.Measured, assumed.Promotions, assumed.Drops, assumed.Running = 0, 0, 0, 0
-	for name, p := range map[string]*Plan{"plan": plain, "plan_bounded": bounded, "plan_nothing": nothing, "plan_assumed": assumed} {
+	hot := samplePlan()
+	hot.Balance = &PlannedBalance{
+		Before: 2.41, After: 2.1, Busiest: "b", Ranges: 3, Bytes: 5 << 20, Hottest: ring.Range{Start: 0x29000000, End: 0x2a000000}, HottestShare: 2.07,
+		Loads: map[string][2]float64{"b": {4100, 3600}},
+	}
+	for name, p := range map[string]*Plan{"plan_hot": hot, "plan": plain, "plan_bounded": bounded, "plan_nothing": nothing, "plan_assumed": assumed} {
 		got := drawPlan(t, p, 80)
 		file := filepath.Join("testdata", name+".txt")
 		if *update {

@@ -35,6 +35,10 @@ type Proposal struct {
 	Moves, Promotions int
 	// Bytes are to be copied, estimated.
 	Bytes int64
+	// Hottest is the range with the most load of those that alone have more than a node should, and
+	// HottestShare its load as a multiple of the mean; 0 if there is none. It cannot be divided further.
+	Hottest      ring.Range
+	HottestShare float64
 	// Loads are the loads of the members before and after, in operations a second, by id.
 	Loads map[string]*NodeLoad
 }
@@ -84,7 +88,7 @@ func Propose(c Cluster) (*Proposal, error) {
 	if total < leastCost {
 		return nil, fmt.Errorf("%w: %.1f operations a second in all", ErrIdle, total)
 	}
-	x.mean = total / weights
+	x.mean, x.meanNode = total/weights, total/float64(len(members))
 	p := &Proposal{Overrides: x.present(), Loads: make(map[string]*NodeLoad, len(members))}
 	for i, m := range members {
 		p.Loads[m.ID] = &NodeLoad{Before: x.costs[i]}
@@ -113,6 +117,8 @@ type proposing struct {
 	mean    float64   // cost for a weight of 1
 	done    map[int]bool
 	p       *Proposal
+	// meanNode is the cost of a node of mean weight.
+	meanNode float64
 }
 
 // present returns the overrides in force whose nodes are members.
@@ -260,6 +266,11 @@ func (x *proposing) pieces(m int) []piece {
 	}
 	for some := range slices.Chunk(all, window) {
 		estimate(some, perOp)
+	}
+	for _, p := range all {
+		if share := p.cost / x.meanNode; share > max(Aim, x.p.HottestShare) {
+			x.p.Hottest, x.p.HottestShare = p.r, share
+		}
 	}
 	return all
 }

@@ -319,6 +319,9 @@ func TestSingleHotPartStaysWhereItIs(t *testing.T) {
 	if p.Busiest != node || p.After > p.Before {
 		t.Errorf("busiest %s, ratio %.2f → %.2f", p.Busiest, p.Before, p.After)
 	}
+	if !p.Hottest.Contains(partRange(hot).Start) || p.HottestShare < 1.5 || p.HottestShare > p.Before {
+		t.Errorf("the hottest range is %v with %.2f × the mean", p.Hottest, p.HottestShare)
+	}
 	m.overrides = p.Overrides
 	m.follow()
 	if now := m.placement.Lookup(partRange(hot).Start).Primary; now != node {
