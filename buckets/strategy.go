@@ -89,7 +89,15 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := in.Present
+	rows := s.rows(in, members)
+	if len(in.Overrides) == 0 {
+		return ring.Succeed(in.Present, rows)
+	}
+	return s.settled(in, members, rows)
+}
+
+// rows returns the rows of a desired placement.
+func (s *Strategy) rows(in ring.Input, members []ring.Member) []ring.Row {
 	in.Present = projected(in)
 	all, ok := s.founded(), true
 	if in.Present != nil {
@@ -105,7 +113,7 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 		b = s.adopt(in, members)
 	}
 	b.electPrimaries()
-	return ring.Succeed(before, overridden(b.rows(), in))
+	return overridden(b.rows(), in)
 }
 
 // founded returns the buckets of a new cluster, of which no member has a copy.
