@@ -44,33 +44,6 @@ func overridden(rows []ring.Row, in ring.Input) []ring.Row {
 	return rows
 }
 
-// mostSettling bounds the rounds of settled. 36,000 random placements with overrides took nine at most.
-const mostSettling = 16
-
-// settled returns the placement that desired placements lead to. By which buckets overrides shift a quota
-// depends on who has copies, so what keeps one bucket in its place can move another one in the next
-// placement. Only the last one is carried out: no copy goes to a node that would soon give it away.
-func (s *Strategy) settled(in ring.Input, members []ring.Member, rows []ring.Row) (*ring.Placement, error) {
-	next := in
-	for range mostSettling {
-		p, err := ring.NewPlacement(rows)
-		if err != nil {
-			return nil, err
-		}
-		next.Present = p
-		again := s.rows(next, members)
-		if slices.EqualFunc(rows, again, sameCopies) {
-			break
-		}
-		rows = again
-	}
-	return ring.Succeed(in.Present, rows)
-}
-
-func sameCopies(a, b ring.Row) bool {
-	return a.Range == b.Range && a.Primary == b.Primary && slices.Equal(a.Backups, b.Backups)
-}
-
 func isMember(members []ring.Member, id string) bool {
 	return slices.ContainsFunc(members, func(m ring.Member) bool { return m.ID == id })
 }

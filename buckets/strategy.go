@@ -89,15 +89,7 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := s.rows(in, members)
-	if len(in.Overrides) == 0 {
-		return ring.Succeed(in.Present, rows)
-	}
-	return s.settled(in, members, rows)
-}
-
-// rows returns the rows of a desired placement.
-func (s *Strategy) rows(in ring.Input, members []ring.Member) []ring.Row {
+	before := in.Present
 	in.Present = projected(in)
 	all, ok := s.founded(), true
 	if in.Present != nil {
@@ -113,7 +105,7 @@ func (s *Strategy) rows(in ring.Input, members []ring.Member) []ring.Row {
 		b = s.adopt(in, members)
 	}
 	b.electPrimaries()
-	return overridden(b.rows(), in)
+	return ring.Succeed(before, overridden(b.rows(), in))
 }
 
 // founded returns the buckets of a new cluster, of which no member has a copy.

@@ -91,7 +91,7 @@ func (f *remoteWait) enqueue() ([]byte, error) {
 	}
 	b := &f.quit
 	b.bytes = ringRequest("ENQUEUE", f.id, strconv.FormatUint(ticket, 10), hex.EncodeToString(memo))
-	b.bytes = append(b.bytes, f.r.raw...)
+	b.bytes = append(b.bytes, f.c.wire(f.r)...)
 	b.requests = 2
 	b.send(f.c.terms(), f.c.srv.forwardTimeout(), nil)
 	if _, err := b.reply(); err != nil {

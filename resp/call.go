@@ -22,6 +22,8 @@ type call struct {
 	waiter *waiter
 	// agreed is what the command is to cover, if it is a part of one on all keys.
 	agreed agreed
+	// scriptDatabase is the database of the script that runs.
+	scriptDatabase int
 	// streamed is the number of bytes of the reply that have left already.
 	streamed int
 	// waited is time that the command has spent waiting, not working.
@@ -117,6 +119,8 @@ func (x *call) notRun() {
 	x.says(StatusNotRun)
 	x.Error(msgNotMine)
 }
+
+func (x *call) Databases() int { return x.srv.databases() }
 
 func (x *call) ReachesAll() bool {
 	x.conn.touchAny()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -249,7 +250,7 @@ func cmdClusterGetkeysinslot(x *call) {
 func (x *call) eachInSlot(slot uint16, visit func(key []byte) bool) error {
 	if !x.srv.cfg.Slots {
 		return x.eachOwn(func(e store.Entry) bool {
-			return ring.Slot(e.Key) != slot || visit(bytes.Clone(e.Key))
+			return ring.Slot(database.Name(e.Key)) != slot || visit(bytes.Clone(e.Key))
 		})
 	}
 	token := ring.Token(slot) << slotShift
@@ -283,28 +284,3 @@ func cmdReadwrite(x *call) {
 	x.OK()
 }
 func cmdAsking(x *call) { x.OK() }
-
-func cmdClusterHelp(x *command.Call) {
-	command.Help(x, "CLUSTER",
-		"COUNT-FAILURE-REPORTS <node-id>",
-		"    Count the nodes that take another for dead: 0.",
-		"COUNTKEYSINSLOT <slot>",
-		"    Count the keys of a slot on this node.",
-		"GETKEYSINSLOT <slot> <count>",
-		"    List keys of a slot on this node.",
-		"INFO",
-		"    Tell how the cluster is.",
-		"KEYSLOT <key>",
-		"    Tell the slot of a key.",
-		"MYID",
-		"    Tell the id of this node.",
-		"NODES",
-		"    List the nodes and their slots, one node to a line.",
-		"SAVECONFIG",
-		"    Have the placement on disk, where it always is.",
-		"SHARDS",
-		"    List the slots with the nodes that have copies of them.",
-		"SLOTS",
-		"    List runs of slots with primary and replicas.",
-	)
-}

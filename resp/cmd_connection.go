@@ -172,6 +172,7 @@ func cmdReset(x *call) {
 	s.redirect = x.srv.settings.Redirect.Load()
 	s.readonly = false
 	s.early = false
+	s.database.Store(0)
 	s.setName("")
 	if s.replies == replyOff {
 		s.replies = replyOn
@@ -181,21 +182,6 @@ func cmdReset(x *call) {
 	}
 	x.setProto(2)
 	x.Simple("RESET")
-}
-
-// cmdSelect knows one database.
-func cmdSelect(x *call) {
-	n, ok := wire.ParseInt(x.Args[1])
-	switch {
-	case !ok:
-		x.Error(command.MsgNotInteger)
-	case n != int64(int32(n)):
-		x.Error(command.MsgDatabaseRange)
-	case n != 0:
-		x.Error(command.MsgNoDatabase)
-	default:
-		x.OK()
-	}
 }
 
 // hidePassword hides the arguments of AUTH.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/script"
-	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // EVAL and its like. A script runs where its keys are, in the unit of its request, under
@@ -19,7 +19,7 @@ import (
 const msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
 
 func cmdEval(x *call) {
-	n, ok := wire.ParseInt(x.Args[2])
+	n, db, ok := command.ScriptKeys(x.Args)
 	byName := x.Row.BySHA
 	switch {
 	case byName && len(x.Args[1]) != 40:
@@ -60,6 +60,7 @@ func cmdEval(x *call) {
 		x.Error(msgNoReplicas)
 		return
 	}
+	x.scriptDatabase = db
 	x.runScript(known, x.Args[3:3+n], x.Args[3+n:], readonly || known.Flags&script.NoWrites != 0)
 }
 
@@ -76,7 +77,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	defer all.done(run)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
 	at := len(x.Buf)
-	reply, err := run.runtime.Run(known.Script, keys, argv, &h, x.Buf, x.Proto == 3)
+	reply, err := run.runtime.Run(known.Script, command.ClientKeys(keys), argv, &h, x.Buf, x.Proto == 3)
 	if x.StartsAgain() {
 		return
 	}
@@ -147,6 +148,11 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	case refusal != "":
 		x.srv.stats.Rejected(cmd)
 		return nil, refusal, nil
+	}
+	if x.scriptDatabase != 0 || cmd.OtherDatabase != nil || slices.ContainsFunc(args, database.MayHaveMark) {
+		if row, stored := x.srv.table.StoredKeys(cmd, args, x.scriptDatabase, x.Databases()); stored != nil {
+			cmd, args = row, stored
+		}
 	}
 	if refusal, err = h.reach(cmd, args); refusal != "" || err != nil {
 		return nil, refusal, err
@@ -222,7 +228,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 	}
 	for _, k := range keys {
 		key := args[k.Pos]
-		if int64(len(key)) > x.srv.settings.MaxKey.Load() {
+		if x.srv.settings.IsTooLong(key) {
 			if h.run.wrote.Load() {
 				return "", h.refuseWhole(command.MsgKeyTooLong)
 			}

@@ -4,8 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/resp/internal/types/streams"
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -23,15 +22,11 @@ func cmdDbsize(x *call) {
 	}
 	n := int64(0)
 	if x.InScript {
-		n = x.Unit.NewKeys()
+		n = x.Unit.NewKeys(x.database())
 	}
 	err := x.own(func(spans []ring.Range) error {
 		for _, span := range spans {
-			if span == ring.Whole {
-				n += x.srv.store.Keys()
-				break
-			}
-			load, err := x.srv.store.RangeLoad(span)
+			load, err := x.srv.store.DatabaseLoad(x.database(), span)
 			if err != nil {
 				return err
 			}
@@ -72,8 +67,10 @@ func cmdRandomkey(x *call) {
 		return
 	}
 	var key []byte
+	var keys int64
 	err := x.own(func(spans []ring.Range) (err error) {
-		key, err = x.allKeys().RandomKeyIn(spans)
+		key, err = x.allKeys().RandomKeyIn(x.database(), spans)
+		keys = x.srv.keyspacesIn(spans)[x.database()].keys
 		return err
 	})
 	at := len(x.Buf)
@@ -84,14 +81,13 @@ func cmdRandomkey(x *call) {
 	case !x.awaitSeen(at):
 		return
 	case x.conn.from != nil:
-		keys, _ := x.srv.ownSize()
 		x.Array(2)
 		x.Int(max(keys, 1))
 	}
 	if key == nil {
 		x.Null()
 	} else {
-		x.Bulk(key)
+		x.Bulk(database.Name(key))
 	}
 }
 
@@ -154,63 +150,4 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 		}
 		x.Buf = append(x.Buf, body...)
 	}
-}
-
-// cmdFlushall removes what the node serves with one commit. It takes no longer for many
-// keys than for few, so ASYNC and SYNC are the same.
-func cmdFlushall(x *call) {
-	switch {
-	case len(x.Args) == 1:
-	case len(x.Args) == 2 && (wire.EqualFold(x.Args[1], "async") || wire.EqualFold(x.Args[1], "sync")):
-	default:
-		x.Error(command.MsgSyntax)
-		return
-	}
-	x.conn.footprint.markAll()
-	if x.spreads() {
-		if _, ok := x.scatter(longTimeout, []byte("FLUSHALL")); ok {
-			x.OK()
-		}
-		return
-	}
-	if err := x.own(x.flush); err != nil {
-		x.Fail(err)
-		return
-	}
-	x.srv.blocked.dismiss(waitFailed, streams.MsgStreamGone, func(w *waiter) bool { return w.Gone != nil })
-	x.OK()
-}
-
-func cmdFlushdb(x *call) { cmdFlushall(x) }
-
-// flush empties spans of this node.
-func (x *call) flush(spans []ring.Range) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
-		return command.ReplyError(msgNoReplicas)
-	}
-	var done store.Signal
-	if err := x.clearSpans(spans, &done); err != nil {
-		return err
-	}
-	told := x.srv.tracking.everything()
-	err := done.Wait()
-	<-told.over()
-	return err
-}
-
-// clearSpans is over before any of the spans changes hands. If one of them is not this
-// node's any more, it fails with ErrMoved and has removed nothing.
-func (x *call) clearSpans(spans []ring.Range, done store.Waiter) error {
-	routes := x.conn.enter()
-	defer x.conn.leave()
-	if routes != nil && !covers(routes.spans, spans) {
-		return command.ErrMoved
-	}
-	if len(spans) == 1 && spans[0] == ring.Whole {
-		return x.srv.store.Clear(done, x.stillWanted)
-	}
-	return x.srv.store.ClearRanges(done, x.stillWanted, spans...)
 }

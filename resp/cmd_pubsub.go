@@ -232,18 +232,3 @@ func (x *call) raw() []byte {
 	}
 	return b
 }
-
-func cmdPubsubHelp(x *command.Call) {
-	command.Help(x, "PUBSUB",
-		"CHANNELS [<pattern>]",
-		"    List the channels that somebody has subscribed to, or those that match.",
-		"NUMPAT",
-		"    Count the patterns that somebody has subscribed to.",
-		"NUMSUB [<channel> ...]",
-		"    Count the subscribers of channels, without those of patterns.",
-		"SHARDCHANNELS [<pattern>]",
-		"    List the shard channels that somebody has subscribed to, or those that match.",
-		"SHARDNUMSUB [<shardchannel> ...]",
-		"    Count the subscribers of shard channels.",
-	)
-}

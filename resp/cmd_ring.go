@@ -297,11 +297,3 @@ func cmdHashmaskSubscribe(x *call) {
 	c := x.conn
 	x.then = func() { c.srv.watchers.add(c) }
 }
-
-func cmdHashmaskHelp(x *command.Call) {
-	command.Help(x, "HASHMASK",
-		"SUBSCRIBE",
-		"    Push every change of the placement to this connection, as a message",
-		"    of the channel "+placementChannel+".",
-	)
-}

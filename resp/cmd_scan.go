@@ -2,6 +2,7 @@ package resp
 
 import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -32,7 +33,13 @@ func cmdScan(x *call) {
 		x.Fail(store.ErrCursor)
 		return
 	}
-	o, msg := command.ParseScanOptions(x.Args[2:])
+	args := x.Args[2:]
+	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inDatabase {
+		number, _ := wire.ParseInt(args[n-1])
+		args, x.agreed.database = args[:n-2], int(number)
+		defer func() { x.agreed.database = 0 }()
+	}
+	o, msg := command.ParseScanOptions(args)
 	if msg != "" {
 		x.Error(msg)
 		return

@@ -143,6 +143,9 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	if s.o.TypeName != nil {
 		words = append(words, "TYPE", string(s.o.TypeName))
 	}
+	if n := x.database(); n != 0 {
+		words = append(words, inDatabase, strconv.Itoa(n))
+	}
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
 	x.srv.stats.Forwarded.Add(1)
 	start := x.srv.clock()

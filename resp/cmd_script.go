@@ -84,21 +84,6 @@ func cmdScriptDebug(x *call) {
 	x.Error("ERR SCRIPT DEBUG: there is no debugger here")
 }
 
-func cmdScriptHelp(x *command.Call) {
-	command.Help(x, "SCRIPT",
-		"DEBUG (YES|SYNC|NO)",
-		"    There is no debugger: only NO is understood.",
-		"EXISTS <sha1> [<sha1> ...]",
-		"    Tell which of the scripts are known.",
-		"FLUSH [ASYNC|SYNC]",
-		"    Forget all scripts, on all nodes.",
-		"KILL",
-		"    End scripts on all nodes. What they have written is not kept.",
-		"LOAD <script>",
-		"    Have all nodes know a script, without running it.",
-	)
-}
-
 // cmdRingScript is this node's part of SCRIPT.
 func cmdRingScript(x *call) {
 	s := &x.srv.scripts
@@ -213,7 +198,7 @@ func (c *conn) words(r *request) [][]byte {
 
 // wire is a request as it is sent to another node.
 func (c *conn) wire(r *request) []byte {
-	if r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil {
+	if !r.stored && (r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil) {
 		return r.raw
 	}
 	args := c.words(r)

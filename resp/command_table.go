@@ -24,6 +24,7 @@ func newCommandTable() *command.Table {
 		scriptCommands,
 		admin.ServerCommands,
 		serverCommands,
+		databaseCommands,
 		genericCommands,
 		keys.Commands,
 		strings.Commands,
@@ -38,7 +39,7 @@ func newCommandTable() *command.Table {
 		admin.MemoryCommands,
 		admin.LatencyCommands,
 		admin.ACLCommands,
-		functionCommands,
+		admin.FunctionCommands,
 		admin.OperatorCommands,
 		pubsubCommands,
 		zsets.Commands,
@@ -54,5 +55,6 @@ func newCommandTable() *command.Table {
 			c.As = t.ByName["exec"]
 		}
 	}
+	t.ByName["ring|move"].As = t.ByName["move"]
 	return t
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/footprint"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -41,7 +42,9 @@ type conn struct {
 	args [][]byte
 	reqs []request
 	keys []command.KeyRef
-	out  wire.Writer
+	// stored is the database in which the keys of reqs are stored.
+	stored int
+	out    wire.Writer
 	// places are those of the keys of the unit being put together.
 	places []store.Place
 	every  bool // it is to have all latches
@@ -85,7 +88,7 @@ type conn struct {
 	waits     uint64 // counts what has waited at other nodes
 	serveCall *call  // with which the unit serves others
 	// footprint is where the client has written.
-	footprint footprint
+	footprint footprint.Footprint
 
 	subs pubsub.Subscriptions
 	pub  *publisher // of a connection that publishes

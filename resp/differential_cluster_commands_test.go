@@ -33,6 +33,7 @@ var families = []family{
 	commandFamily("HyperLogLog", []string{"h0", "h1", "h2", "h3"}, func(rnd *rand.Rand) func() []string {
 		return sketchMaker{commandMaker{rnd}, []int{3, 400}[rnd.IntN(2)]}.command
 	}),
+	{name: "databases", begin: databases, last: readDatabases},
 	{name: "transactions", begin: transactions, last: func(tags []string) []step { return readAll(tags, mixedNames) }},
 	{name: "scripts", begin: scriptSteps, last: func(tags []string) []step { return readAll(tags, mixedNames) }},
 	{name: "blocking", begin: waits, last: func(tags []string) []step { return readAll(tags, waitNames) }},

@@ -164,7 +164,7 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 	}
 	c.places = c.places[:0]
 	for _, k := range c.keys {
-		if int64(len(args[k.Pos])) > c.srv.settings.MaxKey.Load() {
+		if c.srv.settings.IsTooLong(args[k.Pos]) {
 			return ownerSelf // which says so
 		}
 		c.places = append(c.places, c.unit.Place(args[k.Pos]))

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -44,8 +46,14 @@ func (x *call) spreads() bool {
 // It has replied, and returns false, if not all have: those that can begin within the
 // forward timeout may take until timeout.
 func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte, ok bool) {
+	s, ok := scatterParts(x, timeout, args...)
+	return s.replies, ok
+}
+
+// scatterParts is scatter for what needs to know which spans a reply is of.
+func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering, ok bool) {
 	start := x.srv.clock()
-	s := scattering{call: x, args: args, open: []ring.Range{ring.Whole}, end: start + timeout}
+	s = &scattering{call: x, args: args, open: []ring.Range{ring.Whole}, end: start + timeout}
 	begin := start + min(timeout, x.srv.forwardTimeout())
 	for len(s.open) > 0 && !s.over() {
 		left := begin - x.srv.clock()
@@ -68,9 +76,9 @@ func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte,
 	}
 	if msg := s.msg(x.Row.MayWrite); msg != "" {
 		x.Error(msg)
-		return nil, false
+		return s, false
 	}
-	return s.replies, true
+	return s, true
 }
 
 // A scattering is a command on its way to all nodes.
@@ -81,6 +89,7 @@ type scattering struct {
 	open    []ring.Range // what no node has executed yet: in order, none of them wraps
 	end     time.Duration
 	replies [][]byte
+	spans   [][]ring.Range // of each reply
 }
 
 // send sends what is open to the nodes that serve it, and waits for their answers.
@@ -92,7 +101,7 @@ func (s *scattering) send(routes *Routes) {
 	}
 	var parts []sent
 	add := func(link *Route, all []ring.Range) {
-		spans := intersect(s.open, all)
+		spans := spanset.Intersect(s.open, all)
 		if len(spans) == 0 {
 			return
 		}
@@ -127,6 +136,7 @@ func (s *scattering) send(routes *Routes) {
 		}
 		if s.made > made {
 			s.replies = append(s.replies, bytes.Clone(reply))
+			s.spans = append(s.spans, p.spans)
 		}
 	}
 	slices.SortFunc(s.open, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
@@ -134,12 +144,16 @@ func (s *scattering) send(routes *Routes) {
 
 // part is the request for one part: for some spans, or for all of the node's.
 func (s *scattering) part(routes *Routes, spans []ring.Range) []byte {
-	b := wire.AppendArray(nil, 4+len(s.args))
+	args := s.args
+	if n := s.database(); n != 0 {
+		args = append([][]byte{[]byte(inDatabase), strconv.AppendInt(nil, int64(n), 10)}, args...)
+	}
+	b := wire.AppendArray(nil, 4+len(args))
 	b = wire.AppendBulkString(b, "RING")
 	b = wire.AppendBulkString(b, "PART")
 	b = wire.AppendBulkString(b, strconv.FormatUint(routes.digest, 16))
-	b = wire.AppendBulk(b, appendSpans(nil, spans))
-	for _, arg := range s.args {
+	b = wire.AppendBulk(b, spanset.Append(nil, spans))
+	for _, arg := range args {
 		b = wire.AppendBulk(b, arg)
 	}
 	return b
@@ -155,18 +169,31 @@ func (x *call) awaitRoutes(routes *Routes, d time.Duration) bool {
 
 // An agreed is what a part of a command covers.
 type agreed struct {
-	routes *Routes      // on which the asking node agrees; nil outside of any part
-	spans  []ring.Range // of this node, by these routes
+	routes   *Routes      // on which the asking node agrees; nil outside of any part
+	spans    []ring.Range // of this node, by these routes
+	database int
 }
 
+// inDatabase stands in front of the number of a database other than 0 in requests between nodes.
+const inDatabase = "DATABASE"
+
 // cmdRingPart is this node's part of a command that another node's client has sent:
-// RING PART digest spans command [argument ...]. Without spans it is for all of the node's.
+// RING PART digest spans [DATABASE n] command [argument ...]. Without spans it is for all of the
+// node's.
 func cmdRingPart(x *call) {
-	part, msg := x.srv.table.Lookup(x.Args[4:])
+	args, number := x.Args[4:], int64(0)
+	if len(args) > 2 && string(args[0]) == inDatabase {
+		if number, _ = wire.ParseInt(args[1]); number < 0 || number >= database.Limit {
+			x.Error(command.MsgNoDatabase)
+			return
+		}
+		args = args[2:]
+	}
+	part, msg := x.srv.table.Lookup(args)
 	if msg == "" && !part.Spread {
 		msg = "ERR " + part.Full + " has no parts"
 	}
-	spans, ok := parseSpans(x.Args[3])
+	spans, ok := spanset.Parse(x.Args[3])
 	if msg == "" && !ok {
 		msg = command.MsgSyntax
 	}
@@ -178,15 +205,15 @@ func cmdRingPart(x *call) {
 	if routes != nil && len(spans) == 0 {
 		spans = routes.spans
 	}
-	if routes == nil || !covers(routes.spans, spans) {
+	if routes == nil || !spanset.Cover(routes.spans, spans) {
 		x.srv.stats.NotMine.Add(1)
 		x.conn.from.group.refused = 0 // it is alone; nothing behind it waits once more
 		x.notRun()
 		return
 	}
-	x.agreed = agreed{routes, spans}
+	x.agreed = agreed{routes, spans, int(number)}
 	defer func() { x.agreed = agreed{} }()
-	x.Args, x.Row = x.Args[4:], part
+	x.Args, x.Row = args, part
 	part.Run(&x.Call)
 }
 

@@ -2,10 +2,12 @@ package resp
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -266,16 +268,23 @@ func (e *keyEvents) tell(events []byte) {
 		if e.all&class == 0 {
 			return // told by who does not know that nobody wants to know
 		}
+		n, key := database.Split(key)
 		if e.all&store.EventByKey != 0 {
-			e.channel = append(append(e.channel[:0], "__keyspace@0__:"...), key...)
+			e.channel = append(appendEventChannel(e.channel[:0], "__keyspace@", n), key...)
 			e.srv.pubsub.Deliver(&e.mailing, pubsub.Channel, e.channel, name)
 		}
 		if e.all&store.EventByName != 0 {
-			e.channel = append(append(e.channel[:0], pubsub.EventChannel...), name...)
+			e.channel = append(appendEventChannel(e.channel[:0], "__keyevent@", n), name...)
 			e.srv.pubsub.Deliver(&e.mailing, pubsub.Channel, e.channel, key)
 		}
 	})
 	e.mailing.Flush()
+}
+
+// appendEventChannel appends what the channel of an event of a database begins with.
+func appendEventChannel(b []byte, kind string, database int) []byte {
+	b = strconv.AppendInt(append(b, kind...), int64(database), 10)
+	return append(b, "__:"...)
 }
 
 // reportGap tells all clients of this node that listen to key events that some of a node may

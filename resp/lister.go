@@ -3,6 +3,7 @@ package resp
 import (
 	"strconv"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -13,6 +14,7 @@ type lister struct {
 	x       *call
 	at      int    // where the reply begins
 	pattern []byte // nil: all keys
+	number  int    // the database whose keys are listed
 	enough  int    // bytes at which the list ends
 	n       int
 	full    bool // the reply would be larger than the server allows
@@ -25,7 +27,7 @@ const listHead = len("*2\r\n$16\r\n4503599627370495\r\n*9223372036854775807\r\n"
 const maxBulkHead = 32
 
 func (x *call) newLister(pattern []byte, enough int) *lister {
-	l := &lister{x: x, at: len(x.Buf), enough: enough}
+	l := &lister{x: x, at: len(x.Buf), number: x.database(), enough: enough}
 	// To Redis a single star means all keys, though it would not match the empty
 	// one.
 	if string(pattern) != "*" {
@@ -35,9 +37,14 @@ func (x *call) newLister(pattern []byte, enough int) *lister {
 	return l
 }
 
-// add adds a key, if it matches; it returns false when the list is to end.
-func (l *lister) add(key []byte) bool {
+// add adds a stored key, if it is of the database and matches; it returns false when the list is to
+// end.
+func (l *lister) add(stored []byte) bool {
 	x := l.x
+	number, key := database.Split(stored)
+	if number != l.number {
+		return !x.conn.closed.Load()
+	}
 	if l.full || x.conn.closing || x.conn.closed.Load() {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
@@ -47,13 +48,17 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	if cmd.Flags&(command.FlagSkipMonitor|command.FlagAdmin) != 0 && !cmd.Script {
 		return
 	}
+	number := int(c.session.database.Load())
+	if i := slices.IndexFunc(args, database.HasMark); i >= 0 {
+		number = database.Of(args[i])
+	}
 	args = cmd.Redacted(args)
 	now := time.Now()
 	from := "lua"
 	if !scripted {
 		from = c.net.RemoteAddr().String()
 	}
-	line := fmt.Appendf(nil, "+%d.%06d [0 %s]", now.Unix(), now.Nanosecond()/1000, from)
+	line := fmt.Appendf(nil, "+%d.%06d [%d %s]", now.Unix(), now.Nanosecond()/1000, number, from)
 	for _, arg := range args {
 		line = append(line, ' ')
 		line = admin.AppendQuoted(line, arg)

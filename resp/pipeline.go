@@ -36,12 +36,15 @@ type request struct {
 	touches     bool          // it has keys: only then its reply needs the node's lease
 	judged      bool          // as to whether its keys lie together
 	waits       bool          // it may wait until a key gets something
+	stored      bool          // its keys are stored ones, where written has the client's; see storeKeys
 	every       bool          // it needs all latches of the store
 	solo        bool          // it has a unit of its own
 	sought      bool          // other nodes were asked for its script
 	progress    *waitProgress // of one that has begun to
 	place       store.Place   // of its only key
 	extra       []store.Place // of keys that are not among its arguments: see wants in call
+	written     [2]int32      // c.args[written[0]:written[1]] is what the client wrote, if stored is set
+	writtenCmd  *command.Row  // its command then
 	until       time.Time     // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 
@@ -54,6 +57,7 @@ func (c *conn) run() {
 	c.session.lastUsed.Store(int64(c.srv.clock()))
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.multi.forget(c)
+	c.stored = databaseOf(c)
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i], c.alike(i))
 	}
@@ -68,6 +72,7 @@ func (c *conn) runResolved() {
 			c.markBlocked(false)
 			last = i
 		}
+		restoreKeys(c, c.reqs[i:])
 		if c.answerReleased(&c.reqs[i]) {
 			i++
 			continue
@@ -114,7 +119,9 @@ func (c *conn) runResolved() {
 			c.alone(&c.reqs[i])
 			i++
 			if c.authorized() != before { // RESET, and AUTH after it
+				c.stored = databaseOf(c)
 				for j := i; j < len(c.reqs); j++ {
+					c.reqs[j].toWritten()
 					c.resolve(&c.reqs[j], nil)
 				}
 			}
@@ -135,7 +142,7 @@ func (c *conn) alike(i int) *command.Row {
 		return nil
 	}
 	before := &c.reqs[i-1]
-	if before.cmd == nil || before.cmd.Subs != nil || before.cmd.Parent != nil ||
+	if before.cmd == nil || before.stored || before.cmd.Subs != nil || before.cmd.Parent != nil ||
 		!bytes.Equal(c.args[before.first], c.args[c.reqs[i].first]) {
 		return nil
 	}
@@ -164,6 +171,9 @@ func (c *conn) resolve(r *request, known *command.Row) {
 		r.msg = "ERR '" + r.cmd.Full + "' is not forwarded"
 	}
 	r.msg = rejection(r.cmd, r.msg)
+	if c.from == nil && r.msg == "" && len(r.cmd.Keys) > 0 {
+		storeKeys(c, r)
+	}
 }
 
 // gather returns how many of the requests make the next unit, with the places of
@@ -214,7 +224,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		placed := len(c.places)
 		for _, k := range c.keys {
 			key := args[k.Pos]
-			if int64(len(key)) > c.srv.settings.MaxKey.Load() {
+			if c.srv.settings.IsTooLong(key) {
 				r.msg = command.MsgKeyTooLong
 				break
 			}

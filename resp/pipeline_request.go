@@ -83,7 +83,7 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.progress == nil && r.cmd.As == nil && r.cmd.InMulti != command.MultiEnds {
+	if c.srv.monitors.active() && r.progress == nil && (r.cmd.As == nil || r.stored) && r.cmd.InMulti != command.MultiEnds {
 		c.srv.monitors.feed(c, r.cmd, x.Args, false)
 	}
 	cmd := cmp.Or(r.cmd.As, r.cmd)

@@ -179,6 +179,7 @@ func (o *orders) Resume(context.Context) error                { return errors.Ne
 func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("throttle %d", n) }
 func (o *orders) Scrub(context.Context) error                 { return o.note("scrub") }
 func (o *orders) Backups(_ context.Context, n int) error      { return o.note("backups %d", n) }
+func (o *orders) Databases(_ context.Context, n int) error    { return o.note("databases %d", n) }
 func (o *orders) Recreate(_ context.Context, ranges []ring.Range, from string) error {
 	return o.note("recreate %v %q", ranges, from)
 }

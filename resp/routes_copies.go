@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/footprint"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -53,10 +54,10 @@ func (s *Server) placement(routes *Routes) *ring.Placement {
 //
 // Who acknowledges writes without a backup knows of that from the newest placement, and
 // only then. So what it names, and is not waited for by others, has everything.
-func (s *Server) ownBackups(routes *Routes, f *footprint) (n int, ok bool) {
+func (s *Server) ownBackups(routes *Routes, f *footprint.Footprint) (n int, ok bool) {
 	n = math.MaxInt
 	for row := range s.placement(routes).Rows() {
-		if !f.touches(row.Range) {
+		if !f.Touches(row.Range) {
 			continue
 		}
 		if row.Primary == routes.Self {
@@ -70,10 +71,10 @@ func (s *Server) ownBackups(routes *Routes, f *footprint) (n int, ok bool) {
 
 // awaitHeld waits until all backups have what was written so far to this node's ranges that
 // f touches. It returns false if they do not in time, or never will.
-func (x *call) awaitHeld(routes *Routes, f *footprint, timeout time.Duration) bool {
+func (x *call) awaitHeld(routes *Routes, f *footprint.Footprint, timeout time.Duration) bool {
 	var ranges []ring.Range
 	for i, owner := range routes.owner {
-		if row := routes.Placement.Row(i); owner == ownerSelf && f.touches(row.Range) {
+		if row := routes.Placement.Row(i); owner == ownerSelf && f.Touches(row.Range) {
 			ranges = append(ranges, row.Range)
 		}
 	}
@@ -106,12 +107,12 @@ func (w *heldWait) Settled(err error) {
 // that has fewest; of a connection that has not written, all ranges count. It is false if
 // that is not known: a node does not answer in time, or one of the backups of a range does
 // not have all in time.
-func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
+func (x *call) backupsOf(f *footprint.Footprint, timeout time.Duration) (n int, ok bool) {
 	routes := x.srv.routes.Load()
 	if routes == nil {
 		return 0, true
 	}
-	if f.empty() {
+	if f.IsEmpty() {
 		least := math.MaxInt
 		for row := range routes.Placement.Rows() {
 			least = min(least, len(row.Backups))
@@ -121,7 +122,7 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 	touched := make([]bool, len(routes.links))
 	for i := range routes.owner {
 		switch owner := routes.owner[i]; {
-		case !f.touches(routes.Placement.Row(i).Range):
+		case !f.Touches(routes.Placement.Row(i).Range):
 		case owner == ownerHeld || owner == ownerNone:
 			return 0, false
 		case owner >= 0:
@@ -167,7 +168,7 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 // that was written to its ranges that a footprint touches, in that which has fewest. With
 // 1 behind it, it waits until they have.
 func cmdRingInsync(x *call) {
-	f, ok := parseFootprint(x.Args[2])
+	f, ok := footprint.Parse(x.Args[2])
 	if !ok {
 		x.Error(command.MsgSyntax)
 		return
@@ -193,10 +194,10 @@ func cmdRingInsync(x *call) {
 // too few others have the range.
 func (c *conn) writes(r *request, routes *Routes, places []store.Place) {
 	if c.from == nil {
-		c.footprint.mark(places)
+		c.footprint.Mark(places)
 	}
 	if r.every && c.from == nil {
-		c.footprint.markAll()
+		c.footprint.MarkAll()
 	}
 	if r.owner != ownerSelf || r.cmd.Script || !c.srv.scarce(routes) {
 		return // a script may be refused when it writes

@@ -132,7 +132,7 @@ const maxOwnTries = 100
 // AllKeys are the keys as the command is to see them: in a script with what that has changed.
 func (x *call) allKeys() interface {
 	ScanIn(span ring.Range, from store.Cursor, count int, visit func(store.Entry) bool) (next store.Cursor, ended bool, err error)
-	RandomKeyIn(spans []ring.Range) ([]byte, error)
+	RandomKeyIn(database int, spans []ring.Range) ([]byte, error)
 } {
 	if x.InScript {
 		return x.Unit

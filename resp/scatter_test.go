@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -116,14 +117,14 @@ func TestSpansAreCutAndReported(t *testing.T) {
 	}
 	for range 500 {
 		a, b := some(), some()
-		both := intersect(a, b)
-		if told, ok := parseSpans(appendSpans(nil, both)); !ok || fmt.Sprint(told) != fmt.Sprint(both) {
+		both := spanset.Intersect(a, b)
+		if told, ok := spanset.Parse(spanset.Append(nil, both)); !ok || fmt.Sprint(told) != fmt.Sprint(both) {
 			t.Fatalf("%v is told as %v", both, told)
 		}
-		if !covers(a, both) || !covers(b, both) || !covers([]ring.Range{ring.Whole}, a) {
+		if !spanset.Cover(a, both) || !spanset.Cover(b, both) || !spanset.Cover([]ring.Range{ring.Whole}, a) {
 			t.Fatalf("%v and %v have %v in common, which they do not cover", a, b, both)
 		}
-		if fmt.Sprint(intersect(a, []ring.Range{ring.Whole})) != fmt.Sprint(a) {
+		if fmt.Sprint(spanset.Intersect(a, []ring.Range{ring.Whole})) != fmt.Sprint(a) {
 			t.Fatalf("%v is cut by the whole circle", a)
 		}
 		for range 50 {
@@ -137,12 +138,12 @@ func TestSpansAreCutAndReported(t *testing.T) {
 				t.Fatalf("%v and %v have %v in common, by token %x", a, b, both, token)
 			}
 		}
-		if len(both) < len(a) && covers(b, a) {
+		if len(both) < len(a) && spanset.Cover(b, a) {
 			t.Fatalf("%v covers %v", b, a)
 		}
 	}
 	for _, bad := range []string{"1234567", "\x00\x00\x00\x02\x00\x00\x00\x01", "\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x05\x00\x00\x00\x06"} {
-		if spans, ok := parseSpans([]byte(bad)); ok {
+		if spans, ok := spanset.Parse([]byte(bad)); ok {
 			t.Errorf("%q is read as %v", bad, spans)
 		}
 	}

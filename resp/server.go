@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
@@ -42,6 +44,9 @@ type Config struct {
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
+	// Databases is how many databases there are as long as no routes say so; the default is
+	// [database.Default].
+	Databases int
 	// Slots says that tokens are slots of Redis Cluster: --hash slot.
 	Slots bool
 	// Operator, if set, carries out the orders of RING.
@@ -76,6 +81,7 @@ type Config struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
+	c.Databases = cmp.Or(c.Databases, database.Default)
 	c.Settings.EnsureDefaults()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

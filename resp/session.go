@@ -33,6 +33,7 @@ type session struct {
 	// redirects is redirect, for other goroutines; while the client tracks.
 	redirects atomic.Bool
 
+	database atomic.Int32 // chosen by SELECT
 	noEvict  atomic.Bool
 	monitor  atomic.Bool
 	watching atomic.Bool // the placement

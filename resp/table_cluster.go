@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/command"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // The commands by which clients of Redis Cluster find their way.
 var clusterCommands = []command.Row{
@@ -60,9 +63,9 @@ var clusterCommands = []command.Row{
 				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				Name: "help", Arity: 2, Group: "cluster", Run: cmdClusterHelp,
+				Name: "help", Arity: 2, Group: "cluster", Run: admin.ClusterHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
-		}, clusterRefusals...),
+		}, admin.ClusterRefusals...),
 	},
 }

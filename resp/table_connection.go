@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/command"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // The commands about the connection itself.
 var connectionCommands = []command.Row{
@@ -64,7 +67,7 @@ var connectionCommands = []command.Row{
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "help", Arity: 2, Group: "connection", Run: cmdClientHelp,
+				Name: "help", Arity: 2, Group: "connection", Run: admin.ClientHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 		}, trackingCommands...),
@@ -94,9 +97,5 @@ var connectionCommands = []command.Row{
 		Name: "reset", Arity: 1, Group: "connection", Run: byServer(cmdReset),
 		WhileSubscribed: true, InMulti: command.MultiRuns,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
-	},
-	{
-		Name: "select", Arity: 2, Group: "connection", Run: byServer(cmdSelect),
-		Flags: command.FlagLoading | command.FlagStale | command.FlagFast,
 	},
 }

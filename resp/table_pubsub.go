@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/command"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // The commands that send messages and subscribe to them.
 var pubsubCommands = []command.Row{
@@ -31,7 +34,7 @@ var pubsubCommands = []command.Row{
 			aboutSubscriptions("shardchannels", -2, cmdPubsubShardchannels),
 			aboutSubscriptions("shardnumsub", -2, cmdPubsubShardnumsub),
 			{
-				Name: "help", Arity: 2, Group: "pubsub", Run: cmdPubsubHelp,
+				Name: "help", Arity: 2, Group: "pubsub", Run: admin.PubsubHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},

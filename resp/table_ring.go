@@ -3,6 +3,7 @@ package resp
 import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/keys"
 )
 
 // The commands that Redis does not have: who has what, and orders to the cluster.
@@ -16,7 +17,7 @@ var ringCommands = []command.Row{
 				Flags: command.FlagPubSub | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "help", Arity: 2, Group: "cluster", Run: cmdHashmaskHelp,
+				Name: "help", Arity: 2, Group: "cluster", Run: admin.HashmaskHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},
@@ -70,6 +71,12 @@ var ringCommands = []command.Row{
 			ringGuest("enqueue", 5, cmdRingEnqueue),
 			ringGuest("await", 3, cmdRingAwait),
 			ringGuest("dequeue", 3, cmdRingDequeue),
+			{
+				Name: "move", Arity: 4, Group: "cluster", Run: keys.Move,
+				Between: true,
+				Flags:   command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
+				Keys:    []command.KeySpec{{Flags: "RW access update", Index: 2, Last: 1, Step: 1}},
+			},
 			ringWhole("watch", -3, cmdRingWatch, command.FlagReadonly),
 			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
 			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),
@@ -87,6 +94,7 @@ var ringCommands = []command.Row{
 			ringOrder("resume", 2, cmdRingResume),
 			ringOrder("throttle", 3, cmdRingThrottle),
 			ringOrder("backups", 3, cmdRingBackups),
+			ringOrder("databases", -2, cmdRingDatabases),
 			ringOrder("scrub", -2, cmdRingScrub),
 			ringOrder("recreate", -3, cmdRingRecreate),
 			ringOrder("pin", 3, cmdRingPin),
@@ -123,12 +131,12 @@ func ringWhole(name string, arity int, run func(*call), access command.Flag) *co
 	if access == command.FlagReadonly {
 		flags = "RO access"
 	}
-	keys := []command.KeySpec{{Flags: flags, Unknown: true}}
+	specs := []command.KeySpec{{Flags: flags, Unknown: true}}
 	if name == "watch" {
-		keys = []command.KeySpec{{Flags: flags, Index: 2, Last: -1, Step: 1}}
+		specs = []command.KeySpec{{Flags: flags, Index: 2, Last: -1, Step: 1}}
 	}
 	return &command.Row{
-		Name: name, Arity: arity, Group: "cluster", Run: byServer(run), Keys: keys,
+		Name: name, Arity: arity, Group: "cluster", Run: byServer(run), Keys: specs,
 		Between: true, KeysOfExec: name != "watch",
 		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
 		Frees: access == command.FlagWrite, // its commands are judged one by one

@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/command"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // The commands about scripts.
 var scriptCommands = []command.Row{
@@ -37,7 +40,7 @@ var scriptCommands = []command.Row{
 				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
-				Name: "help", Arity: 2, Group: "scripting", Run: cmdScriptHelp,
+				Name: "help", Arity: 2, Group: "scripting", Run: admin.ScriptHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"github.com/ringside-kv/ringside/internal/database"
 	"iter"
 	"slices"
 	"strings"
@@ -214,7 +215,7 @@ func (ts *trackers) broadcast(author int64, keys iter.Seq[[]byte], far bool) {
 		for _, prefix := range t.prefixes {
 			var named [][]byte
 			for key := range keys {
-				if !strings.HasPrefix(string(key), prefix) || len(named) > 0 && bytes.Equal(named[len(named)-1], key) {
+				if !strings.HasPrefix(string(database.Name(key)), prefix) || len(named) > 0 && bytes.Equal(named[len(named)-1], key) {
 					continue
 				}
 				if named = append(named, key); len(named) == broadcastKeys {

@@ -3,6 +3,7 @@ package resp
 import (
 	"sync/atomic"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -49,7 +50,7 @@ func (t *tracker) tell(keys ...[]byte) {
 	case len(keys) > 0:
 		b = wire.AppendArray(b, len(keys))
 		for _, key := range keys {
-			b = wire.AppendBulk(b, key)
+			b = wire.AppendBulk(b, database.Name(key))
 		}
 	case c.session.proto.Load() == 3:
 		b = append(b, "_\r\n"...)

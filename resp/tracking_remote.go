@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"slices"
 	"strings"
 	"time"
@@ -115,7 +116,7 @@ func (ts *trackers) told() *invalidationAck {
 }
 
 func (k *remoteTracker) wants(key []byte) bool {
-	return k.broadcast && slices.ContainsFunc(k.prefixes, func(p string) bool { return strings.HasPrefix(string(key), p) })
+	return k.broadcast && slices.ContainsFunc(k.prefixes, func(p string) bool { return strings.HasPrefix(string(database.Name(key)), p) })
 }
 
 // add has the remote tracker hear that a key has changed.

@@ -16,7 +16,7 @@ func cmdMulti(x *call) {
 		x.Error("ERR MULTI calls can not be nested")
 		return
 	}
-	m.open = true
+	m.open, m.database = true, int(x.conn.session.database.Load())
 	m.count.Store(1)
 	x.OK()
 }

@@ -109,7 +109,7 @@ func cmdRingExec(x *call) {
 	x.Array(n)
 	for _, args := range eachQueued(cmds) {
 		cmd, msg := x.srv.table.Lookup(args)
-		if msg == "" && (cmd.Between || !cmd.Keyed && !cmd.Neutral) {
+		if msg == "" && (cmd.Between && cmd.As == nil || !cmd.Keyed && !cmd.Neutral) {
 			msg = "ERR '" + cmd.Full + "' is not forwarded"
 		}
 		if msg != "" {

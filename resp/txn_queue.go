@@ -18,9 +18,11 @@ import (
 // several keys goes, and is run there in one unit (see cmdRingExec).
 type multi struct {
 	open    bool
-	refused bool  // EXEC will refuse it, since one of its commands cannot be run
-	spent   int64 // bytes of transactions that are over, which this pipeline still runs
-	cmds    []queued
+	refused bool // EXEC will refuse it, since one of its commands cannot be run
+	// database is the one in which the next command that is queued works.
+	database int
+	spent    int64 // bytes of transactions that are over, which this pipeline still runs
+	cmds     []queued
 	// queue holds, of each command, the number of its arguments and these, as bulk strings.
 	queue []byte
 	words int // bulk strings in queue
@@ -155,6 +157,7 @@ func (c *conn) queue(r *request) int {
 		m.subscribes = m.subscribes || r.cmd.Subscribes
 		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.TellsSubscribed})
 	}
+	noteSelect(c, r)
 	c.readsQueued(r)
 	m.count.Add(1)
 	c.session.lastCmd.Store(r.cmd)
@@ -172,7 +175,7 @@ func (c *conn) unqueueable(r *request) string {
 		return r.msg
 	case r.cmd.Flags&command.FlagNoMulti != 0:
 		return "ERR Command not allowed inside a transaction"
-	case r.cmd.Between:
+	case r.cmd.Between && r.cmd.As == nil:
 		return r.msg
 	}
 	if r.cmd.Flags&command.FlagWrite != 0 {
@@ -192,7 +195,7 @@ func (c *conn) unqueueable(r *request) string {
 	if err == nil {
 		c.keys = keys
 		for _, k := range keys {
-			if int64(len(args[k.Pos])) > c.srv.settings.MaxKey.Load() {
+			if c.srv.settings.IsTooLong(args[k.Pos]) {
 				return command.MsgKeyTooLong
 			}
 		}

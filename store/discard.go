@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -283,36 +284,51 @@ func (dc *discarder) resumeDiscards() error {
 // estimateLoss is what some intervals hold of each slice, by what the rest of the slice
 // holds; where that cannot be read either, in proportion, and the slice is among those
 // estimated. The latches are held.
-func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[uint16]Load, estimated []uint16) {
-	gone = make(map[uint16]Load)
+func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[counts.Part]Load, estimated []uint16) {
+	gone = make(map[counts.Part]Load)
 	for _, st := range sts {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
-			if _, ok := gone[uint16(slice)]; ok {
+			if _, ok := gone[counts.Part{Slice: uint16(slice)}]; ok {
 				continue
 			}
-			l := dc.s.counts.Of(uint16(slice))
-			if l == (Load{}) {
+			l := dc.s.loads.countsOf(uint16(slice))
+			if l.all == (Load{}) {
 				continue
 			}
 			rest := []layout.Interval{{First: Place(slice) << 48, Last: Place(slice)<<48 | (1<<48 - 1)}}
 			for _, cut := range sts {
 				rest = layout.Without(rest, cut)
 			}
-			var kept Load
+			kept := make(map[counts.Part]Load)
 			for _, st := range rest {
 				n, err := dc.s.loads.countInterval(st)
 				if err != nil {
-					tokens := int64(st.Last.Token()-st.First.Token()) + 1
-					n = Load{Keys: proportion(l.Keys, tokens), Bytes: proportion(l.Bytes, tokens), Expires: proportion(l.Expires, tokens)}
+					n = l.proportion(int64(st.Last.Token()-st.First.Token()) + 1)
 					dc.s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))
 				}
-				kept.Add(n)
+				n.addTo(kept, uint16(slice))
 			}
-			gone[uint16(slice)] = Load{
-				Keys: max(l.Keys-kept.Keys, 0), Bytes: max(l.Bytes-kept.Bytes, 0), Expires: max(l.Expires-kept.Expires, 0),
+			l.addTo(gone, uint16(slice))
+			for part, kept := range kept {
+				l := gone[part]
+				gone[part] = Load{
+					Keys: max(l.Keys-kept.Keys, 0), Bytes: max(l.Bytes-kept.Bytes, 0), Expires: max(l.Expires-kept.Expires, 0),
+				}
 			}
 		}
 	}
 	return gone, estimated
+}
+
+// proportion estimates what so many tokens of the slice hold.
+func (l *sliceLoad) proportion(tokens int64) (part sliceLoad) {
+	of := func(l Load) Load {
+		return Load{Keys: proportion(l.Keys, tokens), Bytes: proportion(l.Bytes, tokens), Expires: proportion(l.Expires, tokens)}
+	}
+	part.all = of(l.all)
+	for n, all := range l.databases {
+		part.setDatabase(n, of(all))
+	}
+	return part
 }

@@ -197,7 +197,7 @@ func TestRemovedKeysAreCountedByTheRemaining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := lost.slices
+		read := lost.parts
 		unread, _ := s.discarder.estimateLoss(sts)
 		for slice := range read {
 			a, b := read[slice], unread[slice]

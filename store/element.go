@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/latch"
@@ -50,7 +51,7 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 		Count: uint64(count), Bytes: uint64(size), Value: head,
 	}
 	if n := len(u.changes); n > 0 && u.changes[n-1].of(v.place, key) {
-		u.putHeadAgain(&u.changes[n-1], v, &h)
+		u.putHeadAgain(key, &u.changes[n-1], v, &h)
 		return
 	}
 	old := v.header()
@@ -59,13 +60,15 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 
 // putHeadAgain is putValue where the unit's last change is c, which v is of: with another head
 // only what the elements hold is new to account.
-func (u *Unit) putHeadAgain(c *change, v *Value, h *layout.Header) {
+func (u *Unit) putHeadAgain(key []byte, c *change, v *Value, h *layout.Header) {
 	start := len(u.lines)
 	u.lines = h.Append(u.lines)
 	c.line = u.lines[start:len(u.lines):len(u.lines)]
 	u.headChanges++
 	if d := int64(h.Bytes) - v.Size; d != 0 {
-		u.deltas = counts.AppendDelta(u.deltas, counts.Delta{Slice: layout.SliceOf(v.place), Bytes: d})
+		u.deltas = counts.AppendDelta(u.deltas, counts.Delta{
+			Slice: layout.SliceOf(v.place), Database: uint16(database.Of(key)), Bytes: d,
+		})
 	}
 	v.Count, v.Size = int64(h.Count), int64(h.Bytes)
 	v.Inline = c.line[len(c.line)-len(h.Value):] // what h has may change

@@ -7,7 +7,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -19,9 +21,42 @@ type loads struct{ s *Store }
 // that lie in it whole are a sum of counts; of the two that its ends cut, if they do,
 // the keys are read. While writes go on it is right to within those under way.
 func (ld *loads) RangeLoad(r ring.Range) (Load, error) {
-	var sum Load
+	return ld.sumOf(r, func(l sliceLoad) Load { return l.all })
+}
+
+// DatabaseLoad is RangeLoad of one database.
+func (ld *loads) DatabaseLoad(database int, r ring.Range) (Load, error) {
+	if r == ring.Whole {
+		return ld.s.counts.TotalOf(database), nil
+	}
+	return ld.sumOf(r, func(l sliceLoad) Load { return l.of(database) })
+}
+
+// LoadByDatabase is RangeLoad of each database that holds anything, by its number.
+func (ld *loads) LoadByDatabase(r ring.Range) (map[int]Load, error) {
+	sums := make(map[int]Load)
+	if r == ring.Whole {
+		ld.s.counts.EachTotal(func(n int, l Load) { sums[n] = l })
+		return sums, nil
+	}
+	_, err := ld.sumOf(r, func(l sliceLoad) Load {
+		add := func(n int, l Load) {
+			sum := sums[n]
+			sum.Add(l)
+			sums[n] = sum
+		}
+		add(0, l.of(0))
+		for n, of := range l.databases {
+			add(int(n), of)
+		}
+		return Load{}
+	})
+	return sums, err
+}
+
+func (ld *loads) sumOf(r ring.Range, of func(sliceLoad) Load) (sum Load, err error) {
 	for _, st := range layout.PiecesOf(r) {
-		err := ld.eachSlice(st, func(_ uint16, l Load) { sum.Add(l) })
+		err := ld.eachSlice(st, func(_ uint16, l sliceLoad) { sum.Add(of(l)) })
 		if err != nil {
 			return sum, fmt.Errorf("load of %v: %w", r, err)
 		}
@@ -29,22 +64,70 @@ func (ld *loads) RangeLoad(r ring.Range) (Load, error) {
 	return sum, nil
 }
 
+// A sliceLoad is what a slice, or a part of one, holds.
+type sliceLoad struct {
+	all       Load
+	databases map[uint16]Load // from 1 on; nil if they hold nothing
+}
+
+// of returns what one database holds.
+func (l *sliceLoad) of(database int) Load {
+	if database != 0 {
+		return l.databases[uint16(database)]
+	}
+	sum := l.all
+	for _, other := range l.databases {
+		sum.Subtract(other)
+	}
+	return sum
+}
+
+// addTo adds what a slice holds to its parts.
+func (l *sliceLoad) addTo(parts map[counts.Part]Load, slice uint16) {
+	add := func(database uint16, l Load) {
+		part := counts.Part{Database: database, Slice: slice}
+		sum := parts[part]
+		sum.Add(l)
+		parts[part] = sum
+	}
+	add(0, l.all)
+	for n, of := range l.databases {
+		add(n, of)
+	}
+}
+
+func (l *sliceLoad) setDatabase(n uint16, of Load) {
+	if l.databases == nil {
+		l.databases = make(map[uint16]Load)
+	}
+	l.databases[n] = of
+}
+
+// countsOf returns what a slice holds, as it is counted.
+func (ld *loads) countsOf(slice uint16) (l sliceLoad) {
+	l.all = ld.s.counts.Of(slice)
+	ld.s.counts.Each(slice, l.setDatabase)
+	return l
+}
+
 // eachSlice calls visit for each slice that an interval has a part in, with what that
 // part holds, if it holds anything.
-func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l Load)) error {
+func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l sliceLoad)) error {
 	for first := st.First; ; {
 		slice := layout.SliceOf(first)
 		end := Place(slice)<<48 | (1<<48 - 1)
 		last := min(end, st.Last)
-		l := ld.s.counts.Of(slice)
-		if l != (Load{}) {
-			if first != Place(slice)<<48 || last != end {
+		if ld.s.counts.Of(slice) != (Load{}) {
+			var l sliceLoad
+			if first == Place(slice)<<48 && last == end {
+				l = ld.countsOf(slice)
+			} else {
 				var err error
 				if l, err = ld.countInterval(layout.Interval{First: first, Last: last}); err != nil {
 					return err
 				}
 			}
-			l.Heaviest = l.Bytes
+			l.all.Heaviest = l.all.Bytes
 			visit(slice, l)
 		}
 		if last == st.Last {
@@ -55,7 +138,7 @@ func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l Load))
 }
 
 // countInterval reads what there is between two places.
-func (ld *loads) countInterval(st layout.Interval) (l Load, err error) {
+func (ld *loads) countInterval(st layout.Interval) (l sliceLoad, err error) {
 	lower, upper := st.Bounds(layout.KindData)
 	iter, err := ld.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -65,10 +148,15 @@ func (ld *loads) countInterval(st layout.Interval) (l Load, err error) {
 		if p > st.Last {
 			return false
 		}
-		l.Keys++
-		l.Bytes += int64(len(key)) + h.Size()
+		one := Load{Keys: 1, Bytes: int64(len(key)) + h.Size()}
 		if h.Expiry != 0 {
-			l.Expires++
+			one.Expires = 1
+		}
+		l.all.Add(one)
+		if n := uint16(database.Of(key)); n != 0 {
+			sum := l.databases[n]
+			sum.Add(one)
+			l.setDatabase(n, sum)
 		}
 		return true
 	})
@@ -192,7 +280,7 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 	if err != nil {
 		return err
 	}
-	rd.s.counts.Take(lost.slices, 1)
+	rd.s.counts.Take(lost.parts, 1)
 	b := rd.dropBatch(&lost)
 	if d.unread {
 		for _, st := range sts {
@@ -221,7 +309,7 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 		}
 		rd.s.latches.NoteCommit(d.nums, rd.s.syncs.Add(b, w))
 	} else {
-		rd.s.counts.Take(lost.slices, -1)
+		rd.s.counts.Take(lost.parts, -1)
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	b = nil // the sync queue's, or Pebble may still hold it
@@ -231,7 +319,7 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 
 // A dropLoss is what a drop takes from the store.
 type dropLoss struct {
-	slices map[uint16]Load
+	parts map[counts.Part]Load
 	// occupied are the intervals to delete. Of the others it is certain that they hold
 	// nothing but garbage, which is collected by its own marks.
 	occupied []occupiedInterval
@@ -249,20 +337,18 @@ type occupiedInterval struct {
 // computeLoss returns what a drop of some intervals takes; the latches are held, and commits.
 func (rd *rangeDropper) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, err error) {
 	if unread {
-		lost.slices, lost.estimated = rd.s.discarder.estimateLoss(sts)
+		lost.parts, lost.estimated = rd.s.discarder.estimateLoss(sts)
 		for _, st := range sts {
 			lost.occupied = append(lost.occupied, occupiedInterval{st, true})
 		}
 		return lost, nil
 	}
-	lost.slices = make(map[uint16]Load)
+	lost.parts = make(map[counts.Part]Load)
 	for _, st := range sts {
 		var held Load
-		err := rd.s.loads.eachSlice(st, func(slice uint16, l Load) {
-			held.Add(l)
-			sum := lost.slices[slice]
-			sum.Add(l)
-			lost.slices[slice] = sum
+		err := rd.s.loads.eachSlice(st, func(slice uint16, l sliceLoad) {
+			held.Add(l.all)
+			l.addTo(lost.parts, slice)
 		})
 		if err != nil {
 			return lost, err

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"github.com/ringside-kv/ringside/ring"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -336,7 +337,7 @@ func TestRandomKeyIsFair(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, testConfig(t.TempDir()))
 			defer s.mustClose(t)
-			if k, err := s.RandomKey(); k != nil || err != nil {
+			if k, err := s.RandomKeyIn(0, []ring.Range{ring.Whole}); k != nil || err != nil {
 				t.Errorf("without keys: %q, %v", k, err)
 			}
 			const keys, draws = 100, 6000
@@ -345,7 +346,7 @@ func TestRandomKeyIsFair(t *testing.T) {
 			}
 			drawn := map[string]int{}
 			for range draws {
-				k, err := s.RandomKey()
+				k, err := s.RandomKeyIn(0, []ring.Range{ring.Whole})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -373,11 +374,11 @@ func TestRandomKeyIsAlive(t *testing.T) {
 		s.set(t, fmt.Sprint("x", i), "v", soon)
 	}
 	resptest.WaitFor(t, "all keys expire", func() bool { return s.now() > soon })
-	if k, err := s.RandomKey(); k != nil || err != nil {
+	if k, err := s.RandomKeyIn(0, []ring.Range{ring.Whole}); k != nil || err != nil {
 		t.Errorf("all have expired: %q, %v", k, err)
 	}
 	s.set(t, "", "v", 0)
-	if k, err := s.RandomKey(); k == nil || len(k) > 0 || err != nil {
+	if k, err := s.RandomKeyIn(0, []ring.Range{ring.Whole}); k == nil || len(k) > 0 || err != nil {
 		t.Errorf("the empty key is the only one: %q, %v", k, err)
 	}
 }

@@ -110,23 +110,46 @@ func cutAtSlices(span ring.Range) func(func(slicePart) bool) {
 	}
 }
 
-// RandomKeyIn is [Store.RandomKey] within spans, nil if they hold no key. A slice of
-// tokens that a span cuts counts in proportion.
-func (sc *scanner) RandomKeyIn(spans []ring.Range) ([]byte, error) {
-	return sc.s.view().randomKeyIn(spans)
+// RandomKeyIn returns a stored key of a database that lies in spans, or nil if there is none. A slice
+// of tokens is as likely as it has keys; one that a span cuts counts in proportion. Within one of few
+// keys, all are equally likely; within others, and among the many keys of one hash tag, about so.
+func (sc *scanner) RandomKeyIn(database int, spans []ring.Range) ([]byte, error) {
+	v := sc.s.view()
+	v.database = database
+	return v.randomKeyIn(spans)
+}
+
+// keysIn estimates the keys of the view's database in a span.
+func (v view) keysIn(span ring.Range) (keys int64) {
+	if span == ring.Whole {
+		return v.s.counts.TotalOf(v.database).Keys
+	}
+	for part := range cutAtSlices(span) {
+		for slice := int(part.slice); slice <= int(part.last); slice++ {
+			keys += v.keysInSlice(part, slice)
+		}
+	}
+	return keys
+}
+
+// keysInSlice is keysIn of one slice of a part of a span.
+func (v view) keysInSlice(part slicePart, slice int) int64 {
+	keys := v.s.counts.InSlice(v.database, uint16(slice)).Keys
+	if part.whole || keys == 0 {
+		return keys
+	}
+	return proportion(keys, int64(part.end-part.first)+1)
 }
 
 func (v view) randomKeyIn(spans []ring.Range) ([]byte, error) {
-	s := v.s
 	total := int64(0)
 	for _, span := range spans {
-		keys, _ := s.SizeIn(span)
-		total += keys
+		total += v.keysIn(span)
 	}
 	if total > 0 {
 		left := rand.Int64N(total)
 		for _, span := range spans {
-			if keys, _ := s.SizeIn(span); left >= keys {
+			if keys := v.keysIn(span); left >= keys {
 				left -= keys
 				continue
 			}
@@ -153,7 +176,7 @@ func (v view) randomIn(span ring.Range, number int64) ([]byte, error) {
 	for part := range cutAtSlices(span) {
 		for slice := int(part.slice); slice <= int(part.last); slice++ {
 			first, last := max(part.first, ring.Token(slice)<<16), min(part.end, ring.Token(slice)<<16|0xffff)
-			keys := proportion(v.s.counts.KeysOf(uint16(slice)), int64(last-first)+1)
+			keys := v.keysInSlice(part, slice)
 			if number >= keys {
 				number -= keys
 				continue

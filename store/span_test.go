@@ -70,7 +70,7 @@ func TestSpansShareTheKeysOut(t *testing.T) {
 			if scanned != n {
 				t.Errorf("%v: %d counted, %d scanned", span, n, scanned)
 			}
-			key, err := s.RandomKeyIn([]ring.Range{span})
+			key, err := s.RandomKeyIn(0, []ring.Range{span})
 			if err != nil || (key == nil) != (n == 0) || key != nil && !span.Contains(s.token(key)) {
 				t.Errorf("%v with %d keys: %q %v", span, n, key, err)
 			}
@@ -99,7 +99,7 @@ func TestRandomKeyInReachesEverySpan(t *testing.T) {
 	spans := []ring.Range{{Start: 5, End: 1 << 30}, {Start: 1<<31 + 77, End: 0}}
 	var drawn [2]int
 	for range 300 {
-		key, err := s.RandomKeyIn(spans)
+		key, err := s.RandomKeyIn(0, spans)
 		if err != nil || key == nil {
 			t.Fatal(key, err)
 		}

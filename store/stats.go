@@ -33,6 +33,9 @@ type Load = counts.Load
 // removed are counted, as Redis does.
 func (ld *loads) Keys() int64 { return ld.s.counts.Total().Keys }
 
+// DatabaseKeys is Keys of one database.
+func (ld *loads) DatabaseKeys(database int) int64 { return ld.s.counts.TotalOf(database).Keys }
+
 // Stats returns the counts.
 func (s *Store) Stats() Stats {
 	size, lines := s.cache.Usage()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/counts"
@@ -95,7 +96,7 @@ func Open(cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg:      cfg,
-		token:    cfg.Token,
+		token:    database.TokenFunc(cfg.Token),
 		log:      cfg.Logger,
 		stop:     make(chan struct{}),
 		openedAt: time.Now(),

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -60,7 +61,7 @@ func (u *Unit) writeHeaders() {
 // to date with a change from old to h, either of which may be no value.
 func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 	var d counts.Delta
-	d.Slice = layout.SliceOf(p)
+	d.Slice, d.Database = layout.SliceOf(p), uint16(database.Of(key))
 	if old.Type != None {
 		d.Keys--
 		d.Bytes -= int64(len(key)) + old.Size()

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -12,9 +13,10 @@ import (
 // A view is all keys as one reader sees them: as they are in Pebble, or as a unit does, which has
 // changed some of them.
 type view struct {
-	s   *Store
-	now int64
-	own *ownChanges
+	s        *Store
+	now      int64
+	own      *ownChanges
+	database int // of which it draws random keys
 }
 
 // ownChanges are the changes of a unit's headers, for readers of all keys.
@@ -111,11 +113,13 @@ func (v view) each(from Place, visit func(Place, []byte, *layout.Header) bool) e
 	return err
 }
 
-// NewKeys is how many keys more there are by what the unit has changed, or fewer if it is
+// NewKeys is how many keys more a database has by what the unit has changed, or fewer if it is
 // negative.
-func (u *Unit) NewKeys() (n int64) {
+func (u *Unit) NewKeys(database int) (n int64) {
 	for _, d := range u.deltas {
-		n += int64(d.Keys)
+		if int(d.Database) == database {
+			n += int64(d.Keys)
+		}
 	}
 	return n
 }
@@ -127,11 +131,20 @@ func (u *Unit) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry)
 
 // RandomKeyIn is [Store.RandomKeyIn] as the unit sees the store, where all that it has changed
 // lies in the spans.
-func (u *Unit) RandomKeyIn(spans []ring.Range) ([]byte, error) {
+func (u *Unit) RandomKeyIn(number int, spans []ring.Range) ([]byte, error) {
 	v := u.view()
-	live := v.own.live
-	keys, _ := u.s.SizeOf(spans)
-	if keys += u.NewKeys(); len(live) == 0 || rand.Int64N(max(keys, 1)) >= int64(len(live)) {
+	v.database = number
+	var live []*change
+	for _, c := range v.own.live {
+		if database.Of(c.key) == number {
+			live = append(live, c)
+		}
+	}
+	keys := u.NewKeys(number)
+	for _, span := range spans {
+		keys += v.keysIn(span)
+	}
+	if len(live) == 0 || rand.Int64N(max(keys, 1)) >= int64(len(live)) {
 		if key, err := v.randomKeyIn(spans); key != nil || err != nil {
 			return key, err
 		}

@@ -46,7 +46,7 @@ func TestUnitScansItsOwnChanges(t *testing.T) {
 	defer s.mustClose(t)
 	u, live := changedUnit(t, s)
 	defer u.Abort()
-	if n := s.Keys() + u.NewKeys(); n != int64(len(live)) {
+	if n := s.Keys() + u.NewKeys(0); n != int64(len(live)) {
 		t.Errorf("%d keys, want %d", n, len(live))
 	}
 	for _, count := range []int{1, 7, 1000} {
@@ -86,7 +86,7 @@ func TestUnitDrawsFairlyFromItsOwnChanges(t *testing.T) {
 	const draws = 6000
 	drawn := map[string]int{}
 	for range draws {
-		key, err := u.RandomKeyIn([]ring.Range{ring.Whole})
+		key, err := u.RandomKeyIn(0, []ring.Range{ring.Whole})
 		if err != nil || !live[string(key)] {
 			t.Fatalf("drew %q, %v", key, err)
 		}
@@ -122,7 +122,7 @@ func TestUnitDrawsTheLastKey(t *testing.T) {
 		}
 		u.Delete(key, v)
 	}
-	if key, err := u.RandomKeyIn([]ring.Range{ring.Whole}); key != nil || err != nil {
+	if key, err := u.RandomKeyIn(0, []ring.Range{ring.Whole}); key != nil || err != nil {
 		t.Errorf("drew %q, %v, though all are gone", key, err)
 	}
 	v, err := u.Get([]byte("new"))
@@ -133,7 +133,7 @@ func TestUnitDrawsTheLastKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if key, err := u.RandomKeyIn([]ring.Range{ring.Whole}); string(key) != "new" || err != nil {
+		if key, err := u.RandomKeyIn(0, []ring.Range{ring.Whole}); string(key) != "new" || err != nil {
 			t.Errorf("drew %q, %v", key, err)
 		}
 	}

@@ -23,6 +23,8 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"reply for keys of other nodes: forward = the answer; redirect = MOVED, as from Redis Cluster; RING ROUTE changes it for a connection")
 	add("backups", settings.OptionalCount(&cfg.Backups),
 		"copies of each key beside the primary, each on another node, if this node founds a cluster; RING BACKUPS changes it later")
+	add("databases", settings.Count(&cfg.Databases),
+		"numbered databases, for SELECT, if this node founds a cluster; RING DATABASES raises their number later; 1 = none but 0, and nodes of earlier builds may join")
 	add("recreate-after", settings.Duration(&cfg.RecreateAfter),
 		"time without any copy after which a range is created again, empty, for use as a cache; 0 = never: its keys are refused until a copy is back, or RING RECREATE")
 	add("rereplicate-after", settings.Duration(&cfg.RereplicateAfter),

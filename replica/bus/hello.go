@@ -20,6 +20,7 @@ import (
 // Version 6: the table may hold overrides that even the load. What travels is that of version 4.
 // Version 7: the table may hold seats. What travels is that of version 4.
 // Version 8: the table may hold settings of algorithms on cells. What travels is that of version 4.
+// Version 9: the table may hold databases. What travels is that of version 4; keys may be of databases.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -34,7 +35,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 8
+	newestVersion = 9
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -43,6 +44,8 @@ const (
 	SeatsVersion = 7
 	// TunedVersion is the first one whose nodes understand a table with settings of algorithms on cells.
 	TunedVersion = 8
+	// DatabasesVersion is the first one whose nodes understand a table with databases, and their keys.
+	DatabasesVersion = 9
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

@@ -7,7 +7,7 @@ import "fmt"
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
 // [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew],
-// [Compared], [SetStrategy], [EndSwitch] and [SetLoadBalance], each by its pointer.
+// [Compared], [SetStrategy], [EndSwitch], [SetLoadBalance] and [SetDatabases], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -47,7 +47,8 @@ const (
 	kindSetStrategy
 	kindEndSwitch
 	kindSetLoadBalance
-	lastKind = kindSetLoadBalance
+	kindSetDatabases
+	lastKind = kindSetDatabases
 )
 
 func (k kind) make() Command {
@@ -100,8 +101,10 @@ func (k kind) make() Command {
 		return new(SetStrategy)
 	case kindEndSwitch:
 		return new(EndSwitch)
-	default:
+	case kindSetLoadBalance:
 		return new(SetLoadBalance)
+	default:
+		return new(SetDatabases)
 	}
 }
 

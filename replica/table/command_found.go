@@ -1,6 +1,7 @@
 package table
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -18,6 +19,8 @@ type Found struct {
 	Rows []ring.Row
 	// Seated reports that placements of the strategy carry [ring.Seats].
 	Seated bool
+	// Databases is how many numbered databases there are; 0 is one.
+	Databases int
 }
 
 // maxFirstEpoch leaves epochs room to grow as long as anyone counts.
@@ -40,7 +43,15 @@ func (f *Found) code(c *codec) {
 		c.textList(&r.Backups)
 		c.textList(&r.Learners)
 	})
-	addedSettings(c, &f.Seated, &f.Cluster.Strategy.Cells)
+	if c.reading || f.Databases == 0 {
+		addedSettings(c, &f.Seated, &f.Cluster.Strategy.Cells)
+	} else {
+		c.flag(&f.Seated)
+		f.Cluster.Strategy.Cells.code(c)
+	}
+	if c.reading && len(c.buf) > 0 || !c.reading && f.Databases != 0 {
+		c.integer(&f.Databases)
+	}
 }
 
 func (f *Found) apply(d *draft) error {
@@ -78,6 +89,10 @@ func (f *Found) apply(d *draft) error {
 	}
 	d.cluster = f.Cluster
 	d.nodes = []Node{node}
+	if f.Databases > database.Limit {
+		return refuse(ErrInvalid, "%d databases, %d are allowed", f.Databases, database.Limit)
+	}
+	d.databases = f.Databases
 	d.seat(f.Seated)
 	d.lastLineage = 1
 	first := make([]Row, 0, p.Len())

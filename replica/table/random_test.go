@@ -155,6 +155,8 @@ func (x *chaos) command() Command {
 		return x.strategy()
 	case kindSetLoadBalance:
 		return x.loadBalance()
+	case kindSetDatabases:
+		return x.databases()
 	case kindEndSwitch:
 		return &EndSwitch{x.state().Cluster().Since, x.state().Basis()}
 	case kindRenew:
@@ -204,6 +206,16 @@ func (x *chaos) loadBalance() Command {
 			break
 		}
 		s.Overrides = append(s.Overrides, ring.Override{Range: ring.Range{Start: ring.Token(start), End: ring.Token(at)}, Node: x.node(), Home: x.node()})
+	}
+	return s
+}
+
+func (x *chaos) databases() Command {
+	s := &SetDatabases{Databases: x.IntN(1100)}
+	for _, n := range x.state().Nodes() {
+		if n.State != Gone && x.IntN(40) > 0 {
+			s.Starts = append(s.Starts, NodeStart{n.ID, n.Incarnation})
+		}
 	}
 	return s
 }

@@ -8,10 +8,11 @@ import (
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
 // all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons,
-// 3 no Switch, 4 no LoadBalance, 5 no seats and 6 no CellSettings. A state is written in the oldest version from 3 on
-// that has all of it, so that an older build can read it.
+// 3 no Switch, 4 no LoadBalance, 5 no seats, 6 no CellSettings and 7 no databases. A state is
+// written in the oldest version from 3 on that has all of it, so that an older build can read it.
 const (
-	snapshotVersion         = 7
+	snapshotVersion         = 8
+	unnumberedSnapshot byte = 7
 	untunedSnapshot    byte = 6
 	unseatedSnapshot   byte = 5
 	unbalancedSnapshot byte = 4
@@ -24,7 +25,9 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
 	version := byte(snapshotVersion)
 	switch {
+	case s.databases > 1:
 	case s.cluster.Tuned():
+		version = unnumberedSnapshot
 	case s.seats != nil:
 		version = untunedSnapshot
 	case s.load.Since != 0:
@@ -64,7 +67,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
 	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
 	s.nodes, s.handoffs, s.rows, s.comparisons = d.nodes, d.handoffs, d.rows, d.comparisons
-	s.load, s.seats = d.load, d.seats
+	s.load, s.seats, s.databases = d.load, d.seats, d.databases
 	return nil
 }
 
@@ -98,6 +101,9 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	}
 	if seated {
 		d.codeSeats(c)
+	}
+	if version > unnumberedSnapshot {
+		d.codeDatabases(c)
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)

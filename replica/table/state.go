@@ -27,6 +27,7 @@ type State struct {
 	comparisons Comparisons
 	load        LoadBalance
 	seats       *ring.Seats // nil under strategies without seats
+	databases   int         // 0 is 1
 
 	placed    sync.Once
 	placement *ring.Placement

@@ -27,7 +27,7 @@ func TestCellSettingsGoThroughTheBinaryForm(t *testing.T) {
 			if err := again.UnmarshalBinary([]byte(mustBytes(t, s))); err != nil || again.Cluster() != s.Cluster() {
 				t.Errorf("seated %v, read back: %+v, %v", seated, again.Cluster(), err)
 			}
-			if v := mustBytes(t, s)[0]; v != snapshotVersion {
+			if v := mustBytes(t, s)[0]; v != unnumberedSnapshot {
 				t.Errorf("seated %v: version %d", seated, v)
 			}
 		}

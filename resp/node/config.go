@@ -6,6 +6,7 @@ import (
 
 	"github.com/uber-go/tally/v4"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/ring/cells"
@@ -169,6 +170,8 @@ type Config struct {
 	// StrictSlots refuses commands on several keys that would fail on a cluster where
 	// these lie at several nodes, on one node as well.
 	StrictSlots bool
+	// Databases is how many numbered databases a cluster has that this node founds; see RING DATABASES.
+	Databases int
 	// Backups is how many copies beside the primary a cluster keeps that this node founds.
 	// RING BACKUPS changes it.
 	Backups int
@@ -201,6 +204,7 @@ func DefaultConfig() Config {
 		Role:              RoleStore,
 		Route:             RouteForward,
 		Backups:           1,
+		Databases:         database.Default,
 		RereplicateAfter:  30 * time.Second,
 		ForwardTimeout:    10 * time.Second,
 		MinInSync:         1,
@@ -249,6 +253,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Debug, d.Debug)
 	ensure(&c.RereplicateAfter, d.RereplicateAfter)
 	ensure(&c.ForwardTimeout, d.ForwardTimeout)
+	ensure(&c.Databases, d.Databases)
 	ensure(&c.MinInSync, d.MinInSync)
 	ensure(&c.LeaveTimeout, d.LeaveTimeout)
 	ensure(&c.Dir, d.Dir)

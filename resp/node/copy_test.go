@@ -4,6 +4,7 @@ package node
 
 import (
 	"errors"
+	"github.com/ringside-kv/ringside/internal/machine"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ func TestCopyIsRefusedWhileOriginalAnswers(t *testing.T) {
 
 func TestPlaceIsKeptByRenamesAndNotByCopies(t *testing.T) {
 	dir := t.TempDir()
-	at := func(dir string) string { return fileIdentity(filepath.Join(dir, "file")) }
+	at := func(dir string) string { return machine.FileIdentity(filepath.Join(dir, "file")) }
 	first, moved := filepath.Join(dir, "first"), filepath.Join(dir, "moved")
 	if err := os.Mkdir(first, 0o700); err != nil {
 		t.Fatal(err)
@@ -66,11 +67,11 @@ func TestPlaceIsKeptByRenamesAndNotByCopies(t *testing.T) {
 	if was == "" || at(moved) != was || at(copied) == was || at(first) != "" {
 		t.Errorf("%q, moved %q, copied %q", was, at(moved), at(copied))
 	}
-	if strings.Count(was, "/") == 2 && !isFileCopy(was, at(copied)) || isFileCopy(was, at(moved)) {
+	if strings.Count(was, "/") == 2 && !machine.IsFileCopy(was, at(copied)) || machine.IsFileCopy(was, at(moved)) {
 		t.Errorf("%q, moved %q, copied %q", was, at(moved), at(copied))
 	}
 	_, rest, _ := strings.Cut(was, "/")
-	if isFileCopy(was, "99:99/"+rest) || isFileCopy("1:1/2", "1:1/3") || isFileCopy("", was) {
+	if machine.IsFileCopy(was, "99:99/"+rest) || machine.IsFileCopy("1:1/2", "1:1/3") || machine.IsFileCopy("", was) {
 		t.Error("a device that is numbered anew makes no copy")
 	}
 }

@@ -183,7 +183,7 @@ func (en *entry) foundCluster(generation uint64) error {
 	f := &table.Found{
 		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own), Backups: cfg.Backups},
 		Node:    en.c.n.id, Incarnation: en.c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
-		Seated: strategy.HasSeats(own.Name),
+		Seated: strategy.HasSeats(own.Name), Databases: cfg.Databases,
 	}
 	for row := range alone.Rows() {
 		f.Rows = append(f.Rows, *row)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/internal/machine"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -94,7 +95,7 @@ func (r *run) next(now time.Time, around startConditions, fsync store.Fsync) run
 	return run{
 		Format: runFormat, Incarnation: r.nextIncarnation(now), Boot: around.boot, Fsync: string(fsync),
 		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(around),
-		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Apart: r.Apart || isFileCopy(r.Place, around.place), Bus: r.Bus,
+		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Apart: r.Apart || machine.IsFileCopy(r.Place, around.place), Bus: r.Bus,
 	}
 }
 
@@ -172,7 +173,7 @@ func (n *Node) beginRun() error {
 	}
 	now := n.cfg.env.wall()
 	if n.cfg.Role == RoleStore {
-		n.run = last.next(now, startConditions{bootID(), fileIdentity(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
+		n.run = last.next(now, startConditions{machine.BootID(), machine.FileIdentity(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
 		if n.run.Copied && n.run.Lost {
 			n.cfg.Logger.Warn("the directory was copied while its node ran, or after a crash: writes acknowledged since then may be missing",
 				"node", n.id, "dir", n.cfg.Dir)
@@ -180,9 +181,9 @@ func (n *Node) beginRun() error {
 	} else { // which has nothing to lose
 		n.run = run{Format: runFormat, Incarnation: last.nextIncarnation(now)}
 		if n.cfg.Role == RoleWitness { // which votes
-			n.run.Place = fileIdentity(filepath.Join(n.cfg.raftDir(), "raft.db"))
+			n.run.Place = machine.FileIdentity(filepath.Join(n.cfg.raftDir(), "raft.db"))
 			n.run.Copied = last.Copied || last.copiedTo(n.run.Place)
-			n.run.Apart, n.run.Bus = last.Apart || isFileCopy(last.Place, n.run.Place), last.Bus
+			n.run.Apart, n.run.Bus = last.Apart || machine.IsFileCopy(last.Place, n.run.Place), last.Bus
 		}
 	}
 	if err := n.run.save(n.cfg.Dir); err != nil {
@@ -206,7 +207,7 @@ func (n *Node) runRegistered(incarnation uint64, bus string) error {
 	if n.cfg.Role == RoleStore {
 		n.run.Registered, n.run.Lost = incarnation, false
 	} else if n.run.Place == "" {
-		n.run.Place = fileIdentity(filepath.Join(n.cfg.raftDir(), "raft.db")) // there was none at the start
+		n.run.Place = machine.FileIdentity(filepath.Join(n.cfg.raftDir(), "raft.db")) // there was none at the start
 	}
 	return n.run.save(n.cfg.Dir)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -239,6 +240,9 @@ func (c Config) validateTimes(f *faults) {
 	}
 	if c.RereplicateAfter < time.Second || c.RereplicateAfter > 24*time.Hour {
 		f.add("rereplicate-after", "%v is not between 1s and 24h; use 30s, say", c.RereplicateAfter)
+	}
+	if c.Databases < 1 || c.Databases > database.Limit {
+		f.add("databases", "%d is not between 1 and %d", c.Databases, database.Limit)
 	}
 	if c.MinInSync < 1 || c.MinInSync > 255 {
 		f.add("min-in-sync", "%d is not between 1 and 255, the primary included", c.MinInSync)

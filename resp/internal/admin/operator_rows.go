@@ -30,11 +30,6 @@ var OperatorCommands = []command.Row{
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 3, Step: 1}, {Flags: "RW access delete incomplete", Keyword: "KEYS", From: -2, Last: -1, Step: 1}},
 	},
 	{
-		Name: "move", Arity: 3, Group: "generic", Run: on(cmdMove),
-		Flags: command.FlagWrite | command.FlagFast,
-		Keys:  []command.KeySpec{{Flags: "RW access update", Index: 1, Step: 1}},
-	},
-	{
 		Name: "psync", Arity: -3, Group: "server", Refusal: msgNoReplication,
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
 	},
@@ -62,10 +57,6 @@ var OperatorCommands = []command.Row{
 	{
 		Name: "slaveof", Arity: 3, Group: "server", Run: on(cmdReplicaof),
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale | command.FlagNoAsyncLoading,
-	},
-	{
-		Name: "swapdb", Arity: 3, Group: "server", Run: on(cmdSwapdb),
-		Flags: command.FlagWrite | command.FlagFast | command.FlagKeyspace | command.FlagDangerous,
 	},
 	{
 		Name: "sync", Arity: 1, Group: "server", Refusal: msgNoReplication,

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -16,36 +15,6 @@ const (
 	msgNoFailover    = "ERR FAILOVER is not supported: backups take over automatically; RING LEAVE hands over the data of this node"
 	msgNoRewrite     = "ERR The server is running without a config file"
 )
-
-// cmdMove: there is one database, so it is either the same or none.
-func cmdMove(x *call) {
-	n, ok := wire.ParseInt(x.Args[2])
-	switch {
-	case !ok:
-		x.Error(command.MsgNotInteger)
-	case n != int64(int32(n)):
-		x.Error(command.MsgDatabaseRange)
-	case n != 0:
-		x.Error(command.MsgNoDatabase)
-	default:
-		x.Error("ERR source and destination objects are the same")
-	}
-}
-
-func cmdSwapdb(x *call) {
-	a, ok1 := wire.ParseInt(x.Args[1])
-	b, ok2 := wire.ParseInt(x.Args[2])
-	switch {
-	case !ok1 || a != int64(int32(a)):
-		x.Error("ERR invalid first DB index")
-	case !ok2 || b != int64(int32(b)):
-		x.Error("ERR invalid second DB index")
-	case a != 0 || b != 0:
-		x.Error(command.MsgNoDatabase)
-	default:
-		x.OK()
-	}
-}
 
 // cmdRole: whoever asks may write here.
 func cmdRole(x *call) {

@@ -82,6 +82,8 @@ type Host interface {
 	Block(w Want)
 	// Memo is what the command has noted when it was to wait before.
 	Memo() []byte
+	// Databases is how many databases there are.
+	Databases() int
 	// ReachesAll reports whether the command may read any key there can be.
 	ReachesAll() bool
 }

@@ -1,6 +1,10 @@
 package command
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ringside-kv/ringside/internal/database"
+)
 
 // RedactedWord stands for a secret among a command's arguments.
 const RedactedWord = "(redacted)"
@@ -8,8 +12,14 @@ const RedactedWord = "(redacted)"
 var redactedWord = []byte(RedactedWord)
 
 // Redacted returns a call's arguments for others to see, in MONITOR and SLOWLOG: with what
-// [Row.Hide] names replaced.
+// [Row.Hide] names replaced, and with stored keys as clients know them.
 func (c *Row) Redacted(args [][]byte) [][]byte {
+	if slices.ContainsFunc(args, database.HasMark) {
+		args = slices.Clone(args)
+		for i := range args {
+			args[i] = database.Name(args[i])
+		}
+	}
 	if c.Hide == nil {
 		return args
 	}

@@ -70,7 +70,10 @@ type Row struct {
 	AboutClients bool
 	// NoMissEvent: a key that it does not find is not an event. Also for its subcommands.
 	NoMissEvent bool
-	KeysOfExec  bool // its keys are those of the commands of a transaction, which it runs
+	// OtherDatabase tells which argument is the number of another database, in which the last of its
+	// keys lies; 0 if none is.
+	OtherDatabase func(args [][]byte) int
+	KeysOfExec    bool // its keys are those of the commands of a transaction, which it runs
 
 	// Set when the table is built.
 

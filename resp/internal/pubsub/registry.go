@@ -263,7 +263,7 @@ func forEvents(kind Kind, name string) bool {
 		name = name[:literal]
 		return strings.HasPrefix("__key", name) || strings.HasPrefix(name, "__key")
 	}
-	return strings.HasPrefix(name, "__keyspace@0__:") || strings.HasPrefix(name, EventChannel)
+	return strings.HasPrefix(name, "__keyspace@") || strings.HasPrefix(name, "__keyevent@")
 }
 
 // appendMessage appends a message as RESP3 has it: in RESP2 only its first byte is another.

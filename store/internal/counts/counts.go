@@ -2,12 +2,12 @@ package counts
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -24,10 +24,14 @@ import (
 // commit is on its way, so that the counts it has copied are exactly the sum of
 // all terms before.
 type Counts struct {
-	slices  [1 << 16]sliceCount
-	keys    atomic.Int64
-	bytes   atomic.Int64
-	expires atomic.Int64 // keys with an expiry
+	// slices and total are of all databases together. What database 0 holds of them is what no
+	// other one does.
+	slices [1 << 16]sliceCount
+	total  sliceCount
+	// databases are those from 1 on; nil where nothing was ever counted. counted are the others.
+	databases [database.Limit]atomic.Pointer[databaseCount]
+	counted   atomic.Pointer[[]*databaseCount]
+	growing   sync.Mutex // held while a database is added to both
 
 	term    uint32        // changed with Store.commits locked
 	number  atomic.Uint64 // next journal entry of the term
@@ -73,25 +77,52 @@ func (c *Counts) dropJournal(b *pebble.Batch) {
 
 type sliceCount struct{ keys, bytes, expires atomic.Int64 }
 
+func (s *sliceCount) add(l Load, sign int64) {
+	if l.Keys != 0 {
+		s.keys.Add(sign * l.Keys)
+	}
+	if l.Bytes != 0 {
+		s.bytes.Add(sign * l.Bytes)
+	}
+	if l.Expires != 0 {
+		s.expires.Add(sign * l.Expires)
+	}
+}
+
+func (s *sliceCount) load() Load {
+	return Load{Keys: s.keys.Load(), Bytes: s.bytes.Load(), Expires: s.expires.Load()}
+}
+
+// reset sets the counts to zero. A load costs a twentieth of a store, and of 196,608 counts few are
+// not zero already.
+func (s *sliceCount) reset() {
+	for _, n := range [...]*atomic.Int64{&s.keys, &s.bytes, &s.expires} {
+		if n.Load() != 0 {
+			n.Store(0)
+		}
+	}
+}
+
 // checkpointEvery bounds what opening has to read of the journal.
 const checkpointEvery = 200_000
 
 // A Delta is what one change does to the counts.
 type Delta struct {
-	Slice   uint16
-	Expires int8
-	Keys    int8
-	Bytes   int64
+	Slice    uint16
+	Database uint16
+	Expires  int8
+	Keys     int8
+	Bytes    int64
 }
 
-// AppendDelta adds a change behind others. It goes into the last one if that is of the same
-// slice, as those of many commands on one key are.
+// AppendDelta adds a change behind others. It goes into the last one if that is of the same slice
+// and database, as those of many commands on one key are.
 func AppendDelta(deltas []Delta, d Delta) []Delta {
-	if n := len(deltas); n > 0 && deltas[n-1].Slice == d.Slice {
+	if n := len(deltas); n > 0 && deltas[n-1].Slice == d.Slice && deltas[n-1].Database == d.Database {
 		last := &deltas[n-1]
 		keys, expires := int(last.Keys)+int(d.Keys), int(last.Expires)+int(d.Expires)
 		if keys == int(int8(keys)) && expires == int(int8(expires)) {
-			d = Delta{Slice: d.Slice, Keys: int8(keys), Expires: int8(expires), Bytes: last.Bytes + d.Bytes}
+			d = Delta{Slice: d.Slice, Database: d.Database, Keys: int8(keys), Expires: int8(expires), Bytes: last.Bytes + d.Bytes}
 			deltas = deltas[:n-1]
 		}
 	}
@@ -103,45 +134,28 @@ func AppendDelta(deltas []Delta, d Delta) []Delta {
 
 // Add adds a change to the counts.
 func (c *Counts) Add(d Delta) {
-	s := &c.slices[d.Slice]
-	if d.Keys != 0 {
-		s.keys.Add(int64(d.Keys))
-		c.keys.Add(int64(d.Keys))
+	l := Load{Keys: int64(d.Keys), Bytes: d.Bytes, Expires: int64(d.Expires)}
+	c.slices[d.Slice].add(l, 1)
+	c.total.add(l, 1)
+	if d.Bytes < 0 && c.removed != nil {
+		c.removed(d.Slice, -d.Bytes)
 	}
-	if d.Bytes != 0 {
-		s.bytes.Add(d.Bytes)
-		c.bytes.Add(d.Bytes)
-		if d.Bytes < 0 && c.removed != nil {
-			c.removed(d.Slice, -d.Bytes)
-		}
-	}
-	if d.Expires != 0 {
-		s.expires.Add(int64(d.Expires))
-		c.expires.Add(int64(d.Expires))
+	if d.Database != 0 {
+		c.database(d.Database).add(d.Slice, l, 1)
 	}
 }
 
 // Reset sets all counts to zero, which is certain.
 func (c *Counts) Reset() {
 	for i := range c.slices {
-		s := &c.slices[i]
-		clearCount(&s.keys)
-		clearCount(&s.bytes)
-		clearCount(&s.expires)
+		c.slices[i].reset()
 	}
-	c.keys.Store(0)
-	c.bytes.Store(0)
-	c.expires.Store(0)
+	c.total.reset()
+	for _, db := range c.countedDatabases() {
+		db.reset()
+	}
 	for i := range c.certain {
 		c.certain[i] = ^uint64(0)
-	}
-}
-
-// clearCount sets a count to zero. A load costs a twentieth of a store, and of 196,608 counts
-// few are not zero already.
-func clearCount(n *atomic.Int64) {
-	if n.Load() != 0 {
-		n.Store(0)
 	}
 }
 
@@ -149,205 +163,6 @@ func journalKey(dst []byte, term uint32, n uint64) []byte {
 	dst = append(dst, layout.KindJournal)
 	dst = binary.BigEndian.AppendUint32(dst, term)
 	return binary.BigEndian.AppendUint64(dst, n)
-}
-
-// appendDeltas encodes what a journal entry holds: per delta the slice (2 B), then
-// keys, expires and bytes as varints.
-func appendDeltas(dst []byte, deltas []Delta) []byte {
-	for _, d := range deltas {
-		dst = binary.BigEndian.AppendUint16(dst, d.Slice)
-		dst = binary.AppendVarint(dst, int64(d.Keys))
-		dst = binary.AppendVarint(dst, int64(d.Expires))
-		dst = binary.AppendVarint(dst, d.Bytes)
-	}
-	return dst
-}
-
-var errCounts = errors.New("malformed counts")
-
-func readVarints(b []byte, dst ...*int64) ([]byte, error) {
-	for _, p := range dst {
-		n, w := binary.Varint(b)
-		if w <= 0 {
-			return nil, errCounts
-		}
-		*p, b = n, b[w:]
-	}
-	return b, nil
-}
-
-func (c *Counts) addEncoded(b []byte) error {
-	for len(b) > 0 {
-		if len(b) < 2 {
-			return errCounts
-		}
-		slice := binary.BigEndian.Uint16(b)
-		var keys, expires, size int64
-		var err error
-		if b, err = readVarints(b[2:], &keys, &expires, &size); err != nil {
-			return err
-		}
-		c.Add(Delta{slice, int8(expires), int8(keys), size})
-	}
-	return nil
-}
-
-var countKey = []byte{layout.KindCount}
-
-// encode appends the term from which on the journal counts, the keys with an
-// expiry, then slice, keys and bytes of each slice that has any.
-func (c *Counts) encode(dst []byte) []byte {
-	dst = binary.AppendVarint(dst, int64(c.term))
-	dst = binary.AppendVarint(dst, c.expires.Load())
-	for i := range c.slices {
-		keys, size := c.slices[i].keys.Load(), c.slices[i].bytes.Load()
-		if keys != 0 || size != 0 {
-			dst = binary.AppendVarint(dst, int64(i))
-			dst = binary.AppendVarint(dst, keys)
-			dst = binary.AppendVarint(dst, size)
-		}
-	}
-	return dst
-}
-
-// ExpiresKey holds what countKey lacks, which came first: the term, then slice and
-// keys with an expiry of each slice that has any. It counts only under the term of
-// countKey, since a program that does not know it leaves it behind.
-var ExpiresKey = []byte{layout.KindCount, 'e'}
-
-func (c *Counts) encodeExpires(dst []byte) []byte {
-	dst = binary.AppendVarint(dst, int64(c.term))
-	for i := range c.slices {
-		if n := c.slices[i].expires.Load(); n != 0 {
-			dst = binary.AppendVarint(dst, int64(i))
-			dst = binary.AppendVarint(dst, n)
-		}
-	}
-	return dst
-}
-
-func (c *Counts) decodeExpires(b []byte) (ok bool, err error) {
-	var term int64
-	if b, err = readVarints(b, &term); err != nil || uint32(term) != c.term {
-		return false, err
-	}
-	for len(b) > 0 {
-		var slice, n int64
-		if b, err = readVarints(b, &slice, &n); err != nil {
-			return false, err
-		}
-		if slice < 0 || slice >= int64(len(c.slices)) {
-			return false, errCounts
-		}
-		c.slices[slice].expires.Store(n)
-	}
-	return true, nil
-}
-
-// loadExpires reads the keys with an expiry of each slice. ok is false if nobody has
-// written them down.
-func (c *Counts) loadExpires(db *pebble.DB) (ok bool, err error) {
-	value, closer, err := db.Get(ExpiresKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return c.expires.Load() == 0, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = closer.Close() }()
-	return c.decodeExpires(value)
-}
-
-// countExpires takes the keys with an expiry of each slice from the index.
-func (c *Counts) countExpires(db *pebble.DB) error {
-	for i := range c.slices {
-		c.slices[i].expires.Store(0)
-	}
-	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte{layout.KindExpiry}, UpperBound: []byte{layout.KindExpiry + 1}})
-	if err != nil {
-		return err
-	}
-	for iter.First(); iter.Valid(); iter.Next() {
-		if k := iter.Key(); len(k) > 9+layout.PlaceSize {
-			c.slices[binary.BigEndian.Uint16(k[9:])].expires.Add(1)
-		}
-	}
-	return errors.Join(iter.Error(), iter.Close())
-}
-
-// encodeNoCounts is encode for a store that has just been emptied.
-func encodeNoCounts(term uint32) []byte {
-	return binary.AppendVarint(binary.AppendVarint(nil, int64(term)), 0)
-}
-
-// Load reads the counts of a store that is being opened.
-func (c *Counts) Load(db *pebble.DB) error {
-	value, closer, err := db.Get(countKey)
-	if err == nil {
-		err = c.decode(value)
-		_ = closer.Close()
-	} else if errors.Is(err, pebble.ErrNotFound) {
-		err = nil
-	}
-	if err != nil {
-		return fmt.Errorf("read counts: %w", err)
-	}
-	perSlice, err := c.loadExpires(db)
-	if err != nil {
-		return fmt.Errorf("read counts: %w", err)
-	}
-	iter, err := db.NewIter(&pebble.IterOptions{
-		LowerBound: journalKey(nil, c.term, 0),
-		UpperBound: []byte{layout.KindJournal + 1},
-	})
-	if err != nil {
-		return fmt.Errorf("read counts: %w", err)
-	}
-	last := c.term
-	for iter.First(); iter.Valid(); iter.Next() {
-		if len(iter.Key()) != 13 {
-			err = errCounts
-			break
-		}
-		last = binary.BigEndian.Uint32(iter.Key()[1:])
-		c.entries.Add(1)
-		if err = c.addEncoded(iter.Value()); err != nil {
-			break
-		}
-	}
-	err = errors.Join(err, iter.Error(), iter.Close())
-	if err == nil && !perSlice {
-		err = c.countExpires(db)
-	}
-	if err != nil {
-		return fmt.Errorf("read counts: %w", err)
-	}
-	c.term = last + 1 // numbers start anew
-	return nil
-}
-
-func (c *Counts) decode(b []byte) error {
-	var term, expires int64
-	b, err := readVarints(b, &term, &expires)
-	if err != nil {
-		return err
-	}
-	c.term = uint32(term)
-	c.expires.Store(expires)
-	for len(b) > 0 {
-		var slice, keys, size int64
-		if b, err = readVarints(b, &slice, &keys, &size); err != nil {
-			return err
-		}
-		if slice < 0 || slice >= int64(len(c.slices)) {
-			return errCounts
-		}
-		c.slices[slice].keys.Store(keys)
-		c.slices[slice].bytes.Store(size)
-		c.keys.Add(keys)
-		c.bytes.Add(size)
-	}
-	return nil
 }
 
 // A Load is what a range holds.
@@ -368,32 +183,37 @@ func (l *Load) Add(m Load) {
 	l.Heaviest = max(l.Heaviest, m.Heaviest)
 }
 
-// Take subtracts what some slices lose from the counts, or with sign -1 adds it.
-func (c *Counts) Take(gone map[uint16]Load, sign int64) {
-	for slice, l := range gone {
-		n := &c.slices[slice]
-		n.keys.Add(-sign * l.Keys)
-		n.bytes.Add(-sign * l.Bytes)
-		n.expires.Add(-sign * l.Expires)
-		c.keys.Add(-sign * l.Keys)
-		c.bytes.Add(-sign * l.Bytes)
-		c.expires.Add(-sign * l.Expires)
+// Subtract takes away what a part of it holds; Heaviest stays.
+func (l *Load) Subtract(m Load) {
+	l.Keys -= m.Keys
+	l.Bytes -= m.Bytes
+	l.Expires -= m.Expires
+}
+
+// A Part is what one database has in a slice. Number 0 is for all databases together.
+type Part struct{ Database, Slice uint16 }
+
+// Take subtracts what some parts lose from the counts, or with sign -1 adds it. What a slice loses of
+// database n is also in what it loses of all.
+func (c *Counts) Take(gone map[Part]Load, sign int64) {
+	for part, l := range gone {
+		if part.Database != 0 {
+			c.database(part.Database).add(part.Slice, l, -sign)
+			continue
+		}
+		c.slices[part.Slice].add(l, -sign)
+		c.total.add(l, -sign)
 		if c.removed != nil {
-			c.removed(slice, sign*l.Bytes)
+			c.removed(part.Slice, sign*l.Bytes)
 		}
 	}
 }
 
 // Total returns what all slices hold. Heaviest is not known of it.
-func (c *Counts) Total() Load {
-	return Load{Keys: c.keys.Load(), Bytes: c.bytes.Load(), Expires: c.expires.Load()}
-}
+func (c *Counts) Total() Load { return c.total.load() }
 
 // Of returns what a slice holds.
-func (c *Counts) Of(slice uint16) Load {
-	s := &c.slices[slice]
-	return Load{Keys: s.keys.Load(), Bytes: s.bytes.Load(), Expires: s.expires.Load()}
-}
+func (c *Counts) Of(slice uint16) Load { return c.slices[slice].load() }
 
 // KeysOf returns how many keys a slice holds.
 func (c *Counts) KeysOf(slice uint16) int64 { return c.slices[slice].keys.Load() }

@@ -167,7 +167,6 @@ func cmdCopy(x *command.Call) {
 
 // copyOptions parses the options of COPY; it has replied if they are wrong.
 func copyOptions(x *command.Call, args [][]byte) (replace, ok bool) {
-	elsewhere := false // Redis looks at the options first
 	for ; len(args) > 0; args = args[1:] {
 		switch {
 		case wire.EqualFold(args[0], "replace"):
@@ -181,22 +180,51 @@ func copyOptions(x *command.Call, args [][]byte) (replace, ok bool) {
 			case n < math.MinInt32 || n > math.MaxInt32:
 				x.Error(command.MsgDatabaseRange)
 				return false, false
-			case n < 0 || n >= redisDatabases:
+			case n < 0 || n >= int64(x.Host.Databases()):
 				x.Error(command.MsgNoDatabase)
 				return false, false
 			}
-			elsewhere = n != 0
-			args = args[1:]
+			args = args[1:] // the destination is stored there
+
 		default:
 			x.Error(command.MsgSyntax)
 			return false, false
 		}
 	}
-	if elsewhere {
-		x.Error(command.MsgNoDatabase)
-	}
-	return replace, !elsewhere
+	return replace, true
 }
 
-// redisDatabases is how many databases Redis has by default.
-const redisDatabases = 16
+// databaseOfCopy is COPY's [command.Row.OtherDatabase]. The last DB counts.
+func databaseOfCopy(args [][]byte) (at int) {
+	for i := 3; i < len(args)-1; i++ {
+		if wire.EqualFold(args[i], "db") {
+			i++
+			at = i
+		}
+	}
+	return at
+}
+
+// Move moves a key to another database: args[2] to args[3].
+func Move(x *command.Call) {
+	src, dst := x.Args[2], x.Args[3]
+	from, ok := get(x, src)
+	if !ok {
+		return
+	}
+	to, ok := peek(x, dst)
+	if !ok {
+		return
+	}
+	if !from.Exists() || to.Exists() {
+		x.Int(0)
+		return
+	}
+	if err := x.Unit.Rename(src, from, dst, to); err != nil {
+		x.Fail(err)
+		return
+	}
+	x.Unit.Note(store.EventGeneric, "move_from", src)
+	x.Unit.Note(store.EventGeneric, "move_to", dst)
+	x.Int(1)
+}

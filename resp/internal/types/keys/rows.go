@@ -5,7 +5,7 @@ import "github.com/ringside-kv/ringside/resp/internal/command"
 // Commands are the commands on keys with values of any type.
 var Commands = []command.Row{
 	{
-		Name: "copy", Arity: -3, Group: "generic", Run: cmdCopy,
+		Name: "copy", Arity: -3, Group: "generic", Run: cmdCopy, OtherDatabase: databaseOfCopy,
 		Flags: command.FlagWrite | command.FlagDenyOOM,
 		Keys: []command.KeySpec{
 			{Flags: "RO access", Index: 1, Step: 1},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -51,8 +52,12 @@ func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, er
 	case !p.names:
 		return nil, false, nil
 	}
-	key := make([]byte, 0, len(p.prefix)+len(element)+len(p.suffix))
-	key = append(append(append(key, p.prefix...), element...), p.suffix...)
+	name := make([]byte, database.HeadSize, database.HeadSize+len(p.prefix)+len(element)+len(p.suffix))
+	name = append(append(append(name, p.prefix...), element...), p.suffix...)
+	key := name[database.HeadSize:]
+	if n := database.Of(s.Args[1]); n != 0 || database.HasMark(key) {
+		key = database.AppendKey(name[:0], n, bytes.Clone(key))
+	}
 	if !s.uses(len(key)) {
 		return nil, false, errSortMemory
 	}

@@ -3,6 +3,7 @@ package lists
 import (
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -22,7 +23,7 @@ func blockingPop(x *command.Call, front bool) {
 		Serve: func(x *command.Call, key []byte) {
 			if openList(x, &x.List, key) {
 				x.Array(2)
-				x.Bulk(key)
+				x.Bulk(database.Name(key))
 				if _, ok := popOne(x, &x.List, front); ok {
 					popped(x, key, &x.List, sideEvent(front, "lpop", "rpop"))
 				}

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -84,7 +85,7 @@ func rotateSingle(x *command.Call, l *collection.List, fromFront, toFront bool) 
 func popSome(x *command.Call, key []byte, o command.Pop) {
 	if keepsElements(x, &x.List, min(o.Most, x.List.Len())) {
 		x.Array(2)
-		x.Bulk(key)
+		x.Bulk(database.Name(key))
 		popAll(x, key, &x.List, o.Most, o.First)
 	}
 }

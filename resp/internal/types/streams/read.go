@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
@@ -64,7 +65,7 @@ func streamName(x *command.Call, key []byte) {
 	if x.Proto != 3 {
 		x.Array(2)
 	}
-	x.Bulk(key)
+	x.Bulk(database.Name(key))
 }
 
 // parseStreamRead reads the arguments of XREAD or XREADGROUP, or returns an error reply.

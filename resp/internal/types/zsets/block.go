@@ -1,6 +1,7 @@
 package zsets
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -22,7 +23,7 @@ func blockingZpop(x *command.Call, back bool) {
 		Serve: func(x *command.Call, key []byte) {
 			if openZSet(x, &x.ZSet, key) {
 				x.Array(3)
-				x.Bulk(key)
+				x.Bulk(database.Name(key))
 				takeRange(x, key, &x.ZSet, 1, back, false)
 			}
 		},

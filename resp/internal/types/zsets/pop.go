@@ -1,6 +1,7 @@
 package zsets
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
@@ -75,7 +76,7 @@ func popScoredOf(x *command.Call, key []byte, o command.Pop) {
 	z := &x.ZSet
 	if x.FitsElements(z.Value(), z.Len(), min(o.Most, z.Len())) {
 		x.Array(2)
-		x.Bulk(key)
+		x.Bulk(database.Name(key))
 		popRange(x, key, z, o.Most, !o.First, true)
 	}
 }

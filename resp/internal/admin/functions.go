@@ -1,4 +1,4 @@
-package resp
+package admin
 
 import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -8,9 +8,9 @@ import (
 // Libraries of functions, and modules: there are none. Clients that look for some, or clear
 // them away, get the answers of a Redis without any.
 
-func cmdFunctionDelete(x *call) { x.Error("ERR Library not found") }
+func cmdFunctionDelete(x *command.Call) { x.Error("ERR Library not found") }
 
-func cmdFunctionFlush(x *call) {
+func cmdFunctionFlush(x *command.Call) {
 	if len(x.Args) > 3 {
 		x.WrongSubcommand("FUNCTION")
 		return
@@ -22,9 +22,9 @@ func cmdFunctionFlush(x *call) {
 	x.OK()
 }
 
-func cmdFunctionKill(x *call) { x.Error("NOTBUSY No scripts in execution right now.") }
+func cmdFunctionKill(x *command.Call) { x.Error("NOTBUSY No scripts in execution right now.") }
 
-func cmdFunctionList(x *call) {
+func cmdFunctionList(x *command.Call) {
 	name, code := false, false
 	for args := x.Args[2:]; len(args) > 0; args = args[1:] {
 		switch {
@@ -45,7 +45,7 @@ func cmdFunctionList(x *call) {
 	x.Array(0)
 }
 
-func cmdFunctionStats(x *call) {
+func cmdFunctionStats(x *command.Call) {
 	x.Map(2)
 	x.BulkString("running_script")
 	x.Null()
@@ -53,29 +53,7 @@ func cmdFunctionStats(x *call) {
 	x.Map(0)
 }
 
-func cmdFunctionHelp(x *command.Call) {
-	command.Help(x, "FUNCTION",
-		"DELETE <library>",
-		"    Delete a library; there are none.",
-		"FLUSH [ASYNC|SYNC]",
-		"    Delete all libraries.",
-		"KILL",
-		"    End the function that runs.",
-		"LIST [LIBRARYNAME <pattern>] [WITHCODE]",
-		"    List the libraries.",
-		"STATS",
-		"    Tell which function runs.",
-	)
-}
-
-func cmdModuleList(x *call) { x.Array(0) }
-
-func cmdModuleHelp(x *command.Call) {
-	command.Help(x, "MODULE",
-		"LIST",
-		"    List the modules; there are none.",
-	)
-}
+func cmdModuleList(x *command.Call) { x.Array(0) }
 
 const (
 	msgNoFunctions = "ERR functions are not supported: keep scripts with the application, and call them by EVALSHA"

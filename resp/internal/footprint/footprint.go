@@ -1,4 +1,4 @@
-package resp
+package footprint
 
 import (
 	"encoding/hex"
@@ -7,10 +7,10 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// A footprint remembers where a connection has written, in stretches of 2²² tokens: WAIT
+// A Footprint remembers where a connection has written, in stretches of 2²² tokens: WAIT
 // asks about these. What lies beside a key in the same stretch counts as written, which
-// can only make WAIT more careful. It belongs to the connection's goroutine.
-type footprint [footprintWords]uint64
+// can only make WAIT more careful. It belongs to one goroutine.
+type Footprint [footprintWords]uint64
 
 const (
 	footprintBits  = 10
@@ -18,23 +18,26 @@ const (
 	footprintWords = 1 << footprintBits / 64
 )
 
-func (f *footprint) markAll() {
+// MarkAll marks everything as written.
+func (f *Footprint) MarkAll() {
 	for i := range f {
 		f[i] = ^uint64(0)
 	}
 }
 
-func (f *footprint) mark(places []store.Place) {
+// Mark marks some places as written.
+func (f *Footprint) Mark(places []store.Place) {
 	for _, p := range places {
 		i := p.Token() >> footprintShift
 		f[i/64] |= 1 << (i % 64)
 	}
 }
 
-func (f *footprint) empty() bool { return *f == footprint{} }
+// IsEmpty reports whether nothing was written.
+func (f *Footprint) IsEmpty() bool { return *f == Footprint{} }
 
-// touches tells whether something in a range may have been written.
-func (f *footprint) touches(r ring.Range) bool {
+// Touches reports whether something in a range may have been written.
+func (f *Footprint) Touches(r ring.Range) bool {
 	first := r.Start >> footprintShift
 	last := (r.End - 1) >> footprintShift
 	if r.Start == r.End || first > last || first == last && r.Wraps() {
@@ -49,8 +52,8 @@ func (f *footprint) touches(r ring.Range) bool {
 	return false
 }
 
-// String is a form that parseFootprint reads.
-func (f *footprint) String() string {
+// String is a form that [Parse] reads.
+func (f *Footprint) String() string {
 	var b [footprintWords * 8]byte
 	for i, word := range f {
 		for j := range 8 {
@@ -60,7 +63,8 @@ func (f *footprint) String() string {
 	return hex.EncodeToString(b[:])
 }
 
-func parseFootprint(text []byte) (f footprint, ok bool) {
+// Parse reads what String returns; ok is false if text is not that.
+func Parse(text []byte) (f Footprint, ok bool) {
 	var b [footprintWords * 8]byte
 	if len(text) != hex.EncodedLen(len(b)) {
 		return f, false

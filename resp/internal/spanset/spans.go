@@ -1,4 +1,4 @@
-package resp
+package spanset
 
 import (
 	"encoding/binary"
@@ -6,14 +6,11 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// Spans are token intervals, in order, of which none wraps and none overlaps another. The
-// whole circle is one of them.
-
 // lastOf is the last token of a span.
 func lastOf(span ring.Range) ring.Token { return span.End - 1 }
 
-// intersect is what lies in spans of both.
-func intersect(a, b []ring.Range) (both []ring.Range) {
+// Intersect returns what lies in spans of both.
+func Intersect(a, b []ring.Range) (both []ring.Range) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		first, last := max(a[i].Start, b[j].Start), min(lastOf(a[i]), lastOf(b[j]))
 		if first <= last {
@@ -28,8 +25,8 @@ func intersect(a, b []ring.Range) (both []ring.Range) {
 	return both
 }
 
-// covers tells whether all of the spans in part lie in spans of all, each in one of them.
-func covers(all, part []ring.Range) bool {
+// Cover reports whether all of the spans in part lie in spans of all, each in one of them.
+func Cover(all, part []ring.Range) bool {
 	i := 0
 	for _, span := range part {
 		for i < len(all) && lastOf(all[i]) < span.Start {
@@ -45,7 +42,8 @@ func covers(all, part []ring.Range) bool {
 // spanSize is what a span takes in a message: its first and its last token, big-endian.
 const spanSize = 8
 
-func appendSpans(b []byte, spans []ring.Range) []byte {
+// Append appends spans for a message.
+func Append(b []byte, spans []ring.Range) []byte {
 	for _, span := range spans {
 		b = binary.BigEndian.AppendUint32(b, uint32(span.Start))
 		b = binary.BigEndian.AppendUint32(b, uint32(lastOf(span)))
@@ -53,8 +51,8 @@ func appendSpans(b []byte, spans []ring.Range) []byte {
 	return b
 }
 
-// parseSpans reads what appendSpans has written.
-func parseSpans(b []byte) (spans []ring.Range, ok bool) {
+// Parse reads what [Append] writes; ok is false if b is not that.
+func Parse(b []byte) (spans []ring.Range, ok bool) {
 	if len(b)%spanSize != 0 {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package node
+package machine
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileIdentity returns the device, inode and birth time of a file. They differ for a copy and stay
+// FileIdentity returns the device, inode and birth time of a file. They differ for a copy and stay
 // the same when the file is renamed. It is empty if the file does not exist or the system does not
 // tell.
-func fileIdentity(path string) string {
+func FileIdentity(path string) string {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st)
 	if err != nil || st.Mask&unix.STATX_INO == 0 {
@@ -23,9 +23,9 @@ func fileIdentity(path string) string {
 	return place
 }
 
-// isFileCopy reports whether two identities have different birth times, so that one file is
+// IsFileCopy reports whether two identities have different birth times, so that one file is
 // certainly a copy. Device and inode may change when a file system is mounted.
-func isFileCopy(was, is string) bool {
+func IsFileCopy(was, is string) bool {
 	const parts = 3 // device, inode, time of birth
 	a, b := strings.Split(was, "/"), strings.Split(is, "/")
 	return len(a) == parts && len(b) == parts && a[parts-1] != b[parts-1]

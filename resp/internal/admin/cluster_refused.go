@@ -1,9 +1,10 @@
-package resp
+package admin
 
 import "github.com/ringside-kv/ringside/resp/internal/command"
 
-// What Redis Cluster is told by hand, and what this one does by itself.
-var clusterRefusals = []*command.Row{
+// ClusterRefusals are subcommands of CLUSTER: what Redis Cluster is told by hand, and this one does by
+// itself.
+var ClusterRefusals = []*command.Row{
 	{
 		Name: "addslots", Arity: -3, Group: "cluster", Refusal: msgPlacementRules,
 		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
@@ -18,7 +19,7 @@ var clusterRefusals = []*command.Row{
 		Tips:  []string{"nondeterministic_output"},
 	},
 	{
-		Name: "count-failure-reports", Arity: 3, Group: "cluster", Run: byServer(cmdClusterCountFailureReports),
+		Name: "count-failure-reports", Arity: 3, Group: "cluster", Run: cmdClusterCountFailureReports,
 		Flags: command.FlagAdmin | command.FlagStale,
 		Tips:  []string{"nondeterministic_output"},
 	},
@@ -65,7 +66,7 @@ var clusterRefusals = []*command.Row{
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale,
 	},
 	{
-		Name: "saveconfig", Arity: 2, Group: "cluster", Run: byServer(cmdClusterSaveconfig),
+		Name: "saveconfig", Arity: 2, Group: "cluster", Run: cmdClusterSaveconfig,
 		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
 	},
 	{
@@ -91,8 +92,8 @@ const (
 )
 
 // cmdClusterSaveconfig: the placement is on disk before anybody goes by it.
-func cmdClusterSaveconfig(x *call) { x.OK() }
+func cmdClusterSaveconfig(x *command.Call) { x.OK() }
 
 // cmdClusterCountFailureReports: nodes tell one another whether they are alive, not whether
 // others are.
-func cmdClusterCountFailureReports(x *call) { x.Int(0) }
+func cmdClusterCountFailureReports(x *command.Call) { x.Int(0) }

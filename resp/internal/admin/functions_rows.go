@@ -1,9 +1,9 @@
-package resp
+package admin
 
 import "github.com/ringside-kv/ringside/resp/internal/command"
 
-// The commands about functions and modules, of which there are none.
-var functionCommands = []command.Row{
+// FunctionCommands are about functions and modules, of which there are none.
+var FunctionCommands = []command.Row{
 	{
 		Name: "fcall", Arity: -3, Group: "scripting", Refusal: msgNoFunctions,
 		Flags: command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
@@ -19,7 +19,7 @@ var functionCommands = []command.Row{
 		Flags: command.FlagContainer,
 		Subs: []*command.Row{
 			{
-				Name: "delete", Arity: 3, Group: "scripting", Run: byServer(cmdFunctionDelete),
+				Name: "delete", Arity: 3, Group: "scripting", Run: cmdFunctionDelete,
 				Flags: command.FlagWrite | command.FlagNoScript,
 				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
@@ -28,21 +28,21 @@ var functionCommands = []command.Row{
 				Flags: command.FlagNoScript,
 			},
 			{
-				Name: "flush", Arity: -2, Group: "scripting", Run: byServer(cmdFunctionFlush),
+				Name: "flush", Arity: -2, Group: "scripting", Run: cmdFunctionFlush,
 				Flags: command.FlagWrite | command.FlagNoScript,
 				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				Name: "help", Arity: 2, Group: "scripting", Run: cmdFunctionHelp,
+				Name: "help", Arity: 2, Group: "scripting", Run: functionHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "kill", Arity: 2, Group: "scripting", Run: byServer(cmdFunctionKill),
+				Name: "kill", Arity: 2, Group: "scripting", Run: cmdFunctionKill,
 				Flags: command.FlagNoScript | command.FlagAllowBusy,
 				Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			},
 			{
-				Name: "list", Arity: -2, Group: "scripting", Run: byServer(cmdFunctionList),
+				Name: "list", Arity: -2, Group: "scripting", Run: cmdFunctionList,
 				Flags: command.FlagNoScript,
 				Tips:  []string{"nondeterministic_output_order"},
 			},
@@ -57,7 +57,7 @@ var functionCommands = []command.Row{
 				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				Name: "stats", Arity: 2, Group: "scripting", Run: byServer(cmdFunctionStats),
+				Name: "stats", Arity: 2, Group: "scripting", Run: cmdFunctionStats,
 				Flags: command.FlagNoScript | command.FlagAllowBusy,
 				Tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
@@ -68,11 +68,11 @@ var functionCommands = []command.Row{
 		Flags: command.FlagContainer,
 		Subs: []*command.Row{
 			{
-				Name: "help", Arity: 2, Group: "server", Run: cmdModuleHelp,
+				Name: "help", Arity: 2, Group: "server", Run: moduleHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "list", Arity: 2, Group: "server", Run: byServer(cmdModuleList),
+				Name: "list", Arity: 2, Group: "server", Run: cmdModuleList,
 				Flags: command.FlagAdmin | command.FlagNoScript,
 				Tips:  []string{"nondeterministic_output_order"},
 			},

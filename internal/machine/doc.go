@@ -1,0 +1,2 @@
+// Package machine tells starts of a machine, and copies of its files, from one another.
+package machine

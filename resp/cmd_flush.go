@@ -1,0 +1,305 @@
+package resp
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/spanset"
+	"github.com/ringside-kv/ringside/resp/internal/types/streams"
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// cmdFlushall removes what the node serves with one commit. It takes no longer for many
+// keys than for few, so ASYNC and SYNC are the same.
+func cmdFlushall(x *call) { flushKeys(x, "FLUSHALL", flushSpans) }
+
+// cmdFlushdb removes the keys of one database. A node where other databases hold keys, too, has done
+// nothing of its part: its keys are removed one after the other.
+func cmdFlushdb(x *call) {
+	if !x.spreads() {
+		flushKeys(x, "FLUSHDB", flushDatabase)
+		return
+	}
+	if !flushOptions(x) {
+		return
+	}
+	x.conn.footprint.MarkAll()
+	parts, ok := scatterParts(x, longTimeout, []byte("FLUSHDB"))
+	if !ok {
+		return
+	}
+	var left []ring.Range
+	for i, reply := range parts.replies {
+		if string(reply) == notFlushed {
+			left = append(left, parts.spans[i]...)
+		}
+	}
+	slices.SortFunc(left, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
+	if msg := flushByKeys(x, left); msg != "" {
+		x.Error(msg)
+		return
+	}
+	x.OK()
+}
+
+// notFlushed is a node's reply to its part of FLUSHDB if it has removed nothing, since other databases
+// hold keys there.
+const notFlushed = ":0\r\n"
+
+// flushByKeys removes the keys of a database in some spans one after the other, wherever they are served
+// by then: ranges may change hands meanwhile. It returns an error reply, or "".
+//
+// Each key that is there throughout is removed once, as SCAN comes by it. What others write meanwhile is
+// removed if it is written before.
+func flushByKeys(x *call, left []ring.Range) (msg string) {
+	if len(left) == 0 {
+		return ""
+	}
+	l := x.newLister(nil, scanReply)
+	body := len(x.Buf)
+	defer func() {
+		if !x.conn.closing {
+			x.Buf = x.Buf[:l.at]
+		}
+	}()
+	s := scan{x: x, o: &command.ScanOptions{Count: flushStep, Pattern: []byte("*")}, l: l}
+	for {
+		if err := s.cluster(); err != nil {
+			return command.ErrorText(err)
+		}
+		if x.conn.closing || x.conn.closed.Load() {
+			return msgUnreachable
+		}
+		keys := make([][]byte, 0, l.n)
+		for rest := x.Buf[body:]; len(rest) > 0; rest = rest[wire.ValueLen(rest):] {
+			name, _ := wire.ReplyText(rest)
+			key := database.AppendKey(nil, x.database(), name)
+			if at := x.Unit.Place(key).Token(); spanset.Cover(left, []ring.Range{{Start: at, End: at + 1}}) {
+				keys = append(keys, key)
+			}
+		}
+		x.Buf, l.n, l.full, s.enough = x.Buf[:body], 0, false, false
+		if msg = removeStored(x, keys); msg != "" || s.at == 0 {
+			return msg
+		}
+	}
+}
+
+// removeStored removes stored keys, at once if one node serves them.
+func removeStored(x *call, keys [][]byte) (msg string) {
+	if len(keys) == 0 {
+		return ""
+	}
+	words := []string{"UNLINK"}
+	for _, key := range keys {
+		words = append(words, string(key))
+	}
+	if _, msg = x.ask(wire.AppendRequest(nil, words...)); msg != msgCrossSlot || len(keys) == 1 {
+		return msg
+	}
+	for i := range keys {
+		if msg = removeStored(x, keys[i:i+1]); msg != "" {
+			return msg
+		}
+	}
+	return ""
+}
+
+// flushOptions checks the options; it has replied, and returns false, if they are wrong.
+func flushOptions(x *call) bool {
+	if len(x.Args) == 1 || len(x.Args) == 2 && (wire.EqualFold(x.Args[1], "async") || wire.EqualFold(x.Args[1], "sync")) {
+		return true
+	}
+	x.Error(command.MsgSyntax)
+	return false
+}
+
+// flushKeys has each node remove keys of its own.
+func flushKeys(x *call, name string, flush func(*call, []ring.Range) error) {
+	if !flushOptions(x) {
+		return
+	}
+	x.conn.footprint.MarkAll()
+	if x.spreads() {
+		if _, ok := x.scatter(longTimeout, []byte(name)); ok {
+			x.OK()
+		}
+		return
+	}
+	switch err := x.own(func(spans []ring.Range) error { return flush(x, spans) }); {
+	case errors.Is(err, errOthers):
+		x.Buf = append(x.Buf, notFlushed...)
+		return
+	case err != nil:
+		x.Fail(err)
+		return
+	}
+	number := x.database()
+	x.srv.blocked.dismiss(waitFailed, streams.MsgStreamGone, func(w *waiter) bool {
+		return w.Gone != nil && (name == "FLUSHALL" || database.Of(w.Keys[0]) == number)
+	})
+	x.OK()
+}
+
+// flushSpans empties spans of this node.
+func flushSpans(x *call, spans []ring.Range) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
+		return command.ReplyError(msgNoReplicas)
+	}
+	var done store.Signal
+	return tellFlushed(x, &done, clearSpans(x, spans, &done, nil))
+}
+
+// tellFlushed waits until what was flushed is durable and clients have heard of it.
+func tellFlushed(x *call, done *store.Signal, err error) error {
+	if err != nil {
+		return err
+	}
+	told := x.srv.tracking.everything()
+	err = done.Wait()
+	<-told.over()
+	return err
+}
+
+// errOthers says that a database cannot be flushed as a whole, since others hold keys.
+var errOthers = errors.New("other databases hold keys")
+
+// flushDatabase empties the database in spans of this node. While no other one has a key there, it is
+// one commit. Else the keys are removed one after the other: what others write meanwhile is removed or
+// stays, as for each key its turn comes.
+func flushDatabase(x *call, spans []ring.Range) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
+		return command.ReplyError(msgNoReplicas)
+	}
+	var done store.Signal
+	err := tellFlushed(x, &done, clearSpans(x, spans, &done, func() error {
+		for _, span := range spans {
+			all, err := x.srv.store.RangeLoad(span)
+			if err != nil {
+				return err
+			}
+			if own, err := x.srv.store.DatabaseLoad(x.database(), span); err != nil || own.Keys < all.Keys {
+				return cmp.Or(err, errOthers)
+			}
+		}
+		return nil
+	}))
+	if !errors.Is(err, errOthers) || x.conn.from != nil {
+		return err
+	}
+	f := databaseFlush{call: x, spans: spans, number: x.database()}
+	for _, span := range spans {
+		if err := f.flush(span); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A databaseFlush removes the keys of a database one after the other.
+type databaseFlush struct {
+	*call
+	spans  []ring.Range
+	number int
+	began  bool
+}
+
+// flushStep is how many keys a databaseFlush removes with one commit.
+const flushStep = 256
+
+// errFlushCut is the reply when ranges change hands while keys are removed one after the other: to
+// begin anew would remove what was written since.
+const errFlushCut command.ReplyError = "UNKNOWN Some keys are removed, others may not be: ranges have changed hands meanwhile"
+
+func (f *databaseFlush) flush(span ring.Range) error {
+	for at, ended := store.CursorAt(span.Start), false; !ended; {
+		var keys [][]byte
+		var err error
+		at, ended, err = f.srv.store.ScanIn(span, at, maxCount, func(e store.Entry) bool {
+			if database.Of(e.Key) == f.number {
+				keys = append(keys, bytes.Clone(e.Key))
+			}
+			return len(keys) < flushStep
+		})
+		if err == nil && len(keys) > 0 {
+			err = f.remove(keys)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes keys with one commit, if they are this node's.
+func (f *databaseFlush) remove(keys [][]byte) error {
+	c, u := f.conn, f.Unit
+	routes := c.enter()
+	defer c.leave()
+	if routes != nil && !spanset.Cover(routes.spans, f.spans) {
+		if f.began {
+			return errFlushCut
+		}
+		return command.ErrMoved
+	}
+	if err := f.stillWanted(); err != nil {
+		if f.began {
+			return errFlushCut
+		}
+		return err
+	}
+	places := make([]store.Place, len(keys))
+	for i, key := range keys {
+		places[i] = u.Place(key)
+	}
+	u.Begin(f.srv.store.Now(), places)
+	u.RemovesOnly()
+	for _, key := range keys {
+		v, err := u.Get(key)
+		if err != nil {
+			u.Abort()
+			return err
+		}
+		u.Delete(key, v)
+	}
+	f.began = true
+	var done store.Signal
+	wait, err := u.Commit(&done)
+	if wait && err == nil {
+		err = done.Wait()
+	}
+	return err
+}
+
+// clearSpans is over before any of the spans changes hands. If one of them is not this
+// node's any more, it fails with ErrMoved and has removed nothing. may, unless it is nil, is asked when
+// nothing is written any more, and may refuse.
+func clearSpans(x *call, spans []ring.Range, done store.Waiter, may func() error) error {
+	routes := x.conn.enter()
+	defer x.conn.leave()
+	if routes != nil && !spanset.Cover(routes.spans, spans) {
+		return command.ErrMoved
+	}
+	allowed := func() error {
+		if err := x.stillWanted(); err != nil || may == nil {
+			return err
+		}
+		return may()
+	}
+	if len(spans) == 1 && spans[0] == ring.Whole {
+		return x.srv.store.Clear(done, allowed)
+	}
+	return x.srv.store.ClearRanges(done, allowed, spans...)
+}

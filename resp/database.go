@@ -1,0 +1,145 @@
+package resp
+
+import (
+	"slices"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// Numbered databases. Before a client's request is routed, its keys are replaced by stored keys, which
+// name the database (package database). So routing, latches, blocking, WATCH, caching and messages between
+// nodes know nothing of databases. Replies that name keys split them again. Commands without keys, as
+// DBSIZE, ask [call.database].
+
+// databases returns how many databases there are.
+func (s *Server) databases() int {
+	if r := s.routes.Load(); r != nil && r.Databases > 0 {
+		return r.Databases
+	}
+	return s.cfg.Databases
+}
+
+// databaseOf returns the database of the next request; in a transaction, that behind queued SELECTs.
+func databaseOf(c *conn) int {
+	if c.multi.open {
+		return c.multi.database
+	}
+	return int(c.session.database.Load())
+}
+
+// database is that of a command without keys.
+func (x *call) database() int {
+	switch {
+	case x.conn.from != nil && !x.InScript:
+		return x.agreed.database
+	case x.InScript:
+		return x.scriptDatabase
+	}
+	return int(x.conn.session.database.Load())
+}
+
+// storeKeys replaces the keys of a client's request by stored keys, in the database of the next
+// request. It may be called again when the client has selected another one.
+func storeKeys(c *conn, r *request) {
+	r.toWritten()
+	args, n := c.args[r.first:r.last], databaseOf(c)
+	if n == 0 && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
+		return
+	}
+	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.srv.databases())
+	if stored == nil {
+		return
+	}
+	r.written, r.writtenCmd, r.stored = [2]int32{int32(r.first), int32(r.last)}, r.cmd, true
+	r.first = len(c.args)
+	c.args = append(c.args, stored...)
+	r.last, r.cmd = len(c.args), cmd
+}
+
+// toWritten undoes storeKeys.
+func (r *request) toWritten() {
+	if r.stored {
+		r.first, r.last, r.cmd, r.stored = int(r.written[0]), int(r.written[1]), r.writtenCmd, false
+	}
+}
+
+// restoreKeys brings the requests from one on in line with the database of the next request, if that has
+// changed since they were resolved.
+func restoreKeys(c *conn, reqs []request) {
+	n := databaseOf(c)
+	if n == c.stored || c.from != nil {
+		return
+	}
+	c.stored = n
+	for i := range reqs {
+		if r := &reqs[i]; r.msg == "" && len(r.cmd.Keys) > 0 {
+			storeKeys(c, r)
+		}
+	}
+}
+
+func cmdSelect(x *call) {
+	n, ok := wire.ParseInt(x.Args[1])
+	switch {
+	case !ok:
+		x.Error(command.MsgNotInteger)
+	case n != int64(int32(n)):
+		x.Error(command.MsgDatabaseRange)
+	case n != 0 && x.conn.session.redirect:
+		x.Error("ERR SELECT is not allowed in cluster mode")
+	case n < 0 || n >= int64(x.srv.databases()):
+		x.Error(command.MsgNoDatabase)
+	default:
+		if x.InScript {
+			x.scriptDatabase = int(n)
+		} else {
+			x.conn.session.database.Store(int32(n))
+		}
+		x.OK()
+	}
+}
+
+// noteSelect notes a SELECT that is queued in a transaction: the commands behind it work in that database.
+func noteSelect(c *conn, r *request) {
+	if r.cmd.Name != "select" {
+		return
+	}
+	if n, ok := wire.ParseInt(c.args[r.first+1]); ok && n >= 0 && n < int64(c.srv.databases()) && !c.session.redirect {
+		c.multi.database = int(n)
+	}
+}
+
+// cmdMove replies why nothing is moved. What can be moved has become RING MOVE.
+func cmdMove(x *call) {
+	n, ok := wire.ParseInt(x.Args[2])
+	switch {
+	case !ok:
+		x.Error(command.MsgNotInteger)
+	case n != int64(int32(n)):
+		x.Error(command.MsgDatabaseRange)
+	case n < 0 || n >= int64(x.srv.databases()):
+		x.Error(command.MsgNoDatabase)
+	default:
+		x.Error("ERR source and destination objects are the same")
+	}
+}
+
+func cmdSwapdb(x *call) {
+	a, ok1 := wire.ParseInt(x.Args[1])
+	b, ok2 := wire.ParseInt(x.Args[2])
+	most := int64(x.srv.databases())
+	switch {
+	case !ok1 || a != int64(int32(a)):
+		x.Error("ERR invalid first DB index")
+	case !ok2 || b != int64(int32(b)):
+		x.Error("ERR invalid second DB index")
+	case a < 0 || a >= most || b < 0 || b >= most:
+		x.Error(command.MsgNoDatabase)
+	case a != b:
+		x.Error("ERR SWAPDB is not supported: a key names its database, so all keys would have to be written anew")
+	default:
+		x.OK()
+	}
+}
