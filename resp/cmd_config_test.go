@@ -16,7 +16,7 @@ func TestConfigTellsTheTruth(t *testing.T) {
 	})
 	o := resptest.Dial(t, addr, 3)
 	for name, want := range map[string]string{
-		"appendfsync": "always", "appendonly": "yes", "save": "", "databases": "1",
+		"appendfsync": "always", "appendonly": "yes", "save": "", "databases": "16",
 		"dir": "/data", "bind": "127.0.0.1", "loglevel": "notice", "hz": "5", "protected-mode": "yes",
 		"maxclients": "10000", "max-clients": "10000", "max-key-size": "65536",
 		"client-memory": "268435456", "maxmemory-clients": "268435456", "max-args": "1048576",

@@ -64,7 +64,6 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 // fixedAnswers are those that the server can give without being told.
 func (s *Server) fixedAnswers() map[string]string {
 	return map[string]string{
-		"databases": "1",
 		// No limit on the data, so nothing is evicted.
 		"maxmemory":        "0",
 		"maxmemory-policy": "noeviction",
@@ -90,6 +89,7 @@ func newConfig(s *Server) settings.Table {
 	set := &s.settings
 	more := []settings.Param{
 		{Name: "requirepass", Get: set.PasswordText, Parse: s.parsePassword},
+		{Name: "databases", Get: func() string { return strconv.Itoa(s.databases()) }},
 		{Name: "cluster-enabled", Get: func() string { return settings.YesNo(s.clusterMode()) }},
 		{
 			Name: "notify-keyspace-events", Parse: s.parseEventSetting,

@@ -17,7 +17,9 @@ func (c *Row) Redacted(args [][]byte) [][]byte {
 	if slices.ContainsFunc(args, database.HasMark) {
 		args = slices.Clone(args)
 		for i := range args {
-			args[i] = database.Name(args[i])
+			if args[i] = database.Name(args[i]); c.Script && i == 2 && len(args[i]) == 0 {
+				args[i] = []byte("0") // see ScriptKeys
+			}
 		}
 	}
 	if c.Hide == nil {

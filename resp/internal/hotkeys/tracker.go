@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -76,7 +77,7 @@ func (t *Tracker) Note(row *command.Row, args [][]byte, took time.Duration, repl
 	defer s.mu.Unlock()
 	n := int64(len(keys))
 	for _, k := range keys {
-		s.note(args[k.Pos], int64(took)/n, size/n, sampled)
+		s.note(database.Name(args[k.Pos]), int64(took)/n, size/n, sampled)
 	}
 }
 
