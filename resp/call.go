@@ -120,7 +120,7 @@ func (x *call) notRun() {
 	x.Error(msgNotMine)
 }
 
-func (x *call) Databases() int { return x.srv.databases() }
+func (x *call) Databases() int { return x.srv.cfg.Databases() }
 
 func (x *call) ReachesAll() bool {
 	x.conn.touchAny()

@@ -116,7 +116,7 @@ func cmdRingBackups(x *call) {
 // cmdRingDatabases is RING DATABASES [count]: it says how many databases there are, or raises that.
 func cmdRingDatabases(x *call) {
 	if len(x.Args) == 2 {
-		x.Int(int64(x.srv.databases()))
+		x.Int(int64(x.srv.cfg.Databases()))
 		return
 	}
 	n, err := strconv.Atoi(string(x.Args[2]))

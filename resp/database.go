@@ -13,14 +13,6 @@ import (
 // nodes know nothing of databases. Replies that name keys split them again. Commands without keys, as
 // DBSIZE, ask [call.database].
 
-// databases returns how many databases there are.
-func (s *Server) databases() int {
-	if r := s.routes.Load(); r != nil && r.Databases > 0 {
-		return r.Databases
-	}
-	return s.cfg.Databases
-}
-
 // databaseOf returns the database of the next request; in a transaction, that behind queued SELECTs.
 func databaseOf(c *conn) int {
 	if c.multi.open {
@@ -48,7 +40,7 @@ func storeKeys(c *conn, r *request) {
 	if n == 0 && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
 		return
 	}
-	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.srv.databases())
+	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.srv.cfg.Databases())
 	if stored == nil {
 		return
 	}
@@ -89,7 +81,7 @@ func cmdSelect(x *call) {
 		x.Error(command.MsgDatabaseRange)
 	case n != 0 && x.conn.session.redirect:
 		x.Error("ERR SELECT is not allowed in cluster mode")
-	case n < 0 || n >= int64(x.srv.databases()):
+	case n < 0 || n >= int64(x.srv.cfg.Databases()):
 		x.Error(command.MsgNoDatabase)
 	default:
 		if x.InScript {
@@ -106,7 +98,7 @@ func noteSelect(c *conn, r *request) {
 	if r.cmd.Name != "select" {
 		return
 	}
-	if n, ok := wire.ParseInt(c.args[r.first+1]); ok && n >= 0 && n < int64(c.srv.databases()) && !c.session.redirect {
+	if n, ok := wire.ParseInt(c.args[r.first+1]); ok && n >= 0 && n < int64(c.srv.cfg.Databases()) && !c.session.redirect {
 		c.multi.database = int(n)
 	}
 }
@@ -119,7 +111,7 @@ func cmdMove(x *call) {
 		x.Error(command.MsgNotInteger)
 	case n != int64(int32(n)):
 		x.Error(command.MsgDatabaseRange)
-	case n < 0 || n >= int64(x.srv.databases()):
+	case n < 0 || n >= int64(x.srv.cfg.Databases()):
 		x.Error(command.MsgNoDatabase)
 	default:
 		x.Error("ERR source and destination objects are the same")
@@ -129,7 +121,7 @@ func cmdMove(x *call) {
 func cmdSwapdb(x *call) {
 	a, ok1 := wire.ParseInt(x.Args[1])
 	b, ok2 := wire.ParseInt(x.Args[2])
-	most := int64(x.srv.databases())
+	most := int64(x.srv.cfg.Databases())
 	switch {
 	case !ok1 || a != int64(int32(a)):
 		x.Error("ERR invalid first DB index")

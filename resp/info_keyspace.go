@@ -43,7 +43,7 @@ func (x *call) keyspaces() []keyspace {
 // keyspacesIn counts keys in this node's store by their databases. It looks at no lease: the counts are
 // statistics.
 func (s *Server) keyspacesIn(spans []ring.Range) []keyspace {
-	all := make([]keyspace, s.databases())
+	all := make([]keyspace, s.cfg.Databases())
 	for _, span := range spans {
 		loads, err := s.store.LoadByDatabase(span)
 		if err != nil {

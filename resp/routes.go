@@ -26,8 +26,6 @@ type Routes struct {
 	Held map[int]bool
 	// Lost are the numbers of the ranges of which there is no copy any more.
 	Lost map[int]bool
-	// Databases is how many there are.
-	Databases int
 	// Why is what those requests are answered that have waited too long; empty: the key
 	// is changing hands.
 	Why string

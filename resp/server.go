@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -44,9 +43,9 @@ type Config struct {
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
-	// Databases is how many databases there are as long as no routes say so; the default is
-	// [database.Default].
-	Databases int
+	// Databases returns how many databases there are; by default [database.Default]. It is called from any
+	// goroutine.
+	Databases func() int
 	// Slots says that tokens are slots of Redis Cluster: --hash slot.
 	Slots bool
 	// Operator, if set, carries out the orders of RING.
@@ -81,7 +80,9 @@ type Config struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
-	c.Databases = cmp.Or(c.Databases, database.Default)
+	if c.Databases == nil {
+		c.Databases = func() int { return database.Default }
+	}
 	c.Settings.EnsureDefaults()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

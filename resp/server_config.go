@@ -89,7 +89,7 @@ func newConfig(s *Server) settings.Table {
 	set := &s.settings
 	more := []settings.Param{
 		{Name: "requirepass", Get: set.PasswordText, Parse: s.parsePassword},
-		{Name: "databases", Get: func() string { return strconv.Itoa(s.databases()) }},
+		{Name: "databases", Get: func() string { return strconv.Itoa(s.cfg.Databases()) }},
 		{Name: "cluster-enabled", Get: func() string { return settings.YesNo(s.clusterMode()) }},
 		{
 			Name: "notify-keyspace-events", Parse: s.parseEventSetting,

@@ -33,6 +33,7 @@ func TestNumberOfDatabasesIsRaised(t *testing.T) {
 		c.start("c", "a")
 		c.ready("c")
 		c.order("a", "RING", "DATABASES", "8")
+		c.selects("a", 7) // at once
 		fails("b", "their number can only be raised", "RING", "DATABASES", "7")
 		for _, id := range []string{"a", "b", "c"} {
 			c.selects(id, 7)

@@ -152,6 +152,7 @@ func (n *Node) open() (err error) {
 		Password:      n.changePassword,
 		Overview:      overview{n},
 		Placement:     n.placement,
+		Databases:     n.databases,
 		Shutdown:      func() { n.finish(nil) },
 		Logger:        n.cfg.Logger,
 		Scope:         scope,
@@ -310,6 +311,14 @@ func (n *Node) placement() *ring.Placement {
 		return nil
 	}
 	return c.table.State().Placement()
+}
+
+// databases returns how many databases the table has.
+func (n *Node) databases() int {
+	if c := n.part.Load(); c != nil {
+		return c.table.State().Databases()
+	}
+	return 1
 }
 
 // Addr is where clients connect.
