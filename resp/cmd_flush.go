@@ -220,7 +220,7 @@ type databaseFlush struct {
 const flushStep = 256
 
 // errFlushCut is the reply when ranges change hands while keys are removed one after the other: to
-// begin anew would remove what was written since.
+// start again would remove keys that were written since.
 const errFlushCut command.ReplyError = "UNKNOWN Some keys are removed, others may not be: ranges have changed hands meanwhile"
 
 func (f *databaseFlush) flush(span ring.Range) error {

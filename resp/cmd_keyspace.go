@@ -70,7 +70,11 @@ func cmdRandomkey(x *call) {
 	var keys int64
 	err := x.own(func(spans []ring.Range) (err error) {
 		key, err = x.allKeys().RandomKeyIn(x.database(), spans)
-		keys = x.srv.keyspacesIn(spans)[x.database()].keys
+		for _, span := range spans { // by the store: this node may not know of the database yet
+			if load, err := x.srv.store.DatabaseLoad(x.database(), span); err == nil {
+				keys += load.Keys
+			}
+		}
 		return err
 	})
 	at := len(x.Buf)

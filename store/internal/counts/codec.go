@@ -119,8 +119,8 @@ func (c *Counts) decodeExpires(b []byte) (ok bool, err error) {
 	return true, nil
 }
 
-// loadExpires reads the keys with an expiry of each slice. ok is false if nobody has
-// written them down.
+// loadExpires reads the keys with an expiry of each slice. ok is false if they are
+// not stored.
 func (c *Counts) loadExpires(db *pebble.DB) (ok bool, err error) {
 	value, closer, err := db.Get(ExpiresKey)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -197,7 +197,7 @@ func (c *Counts) Load(db *pebble.DB) error {
 	if err != nil {
 		return fmt.Errorf("read counts: %w", err)
 	}
-	c.term = last + 1 // numbers start anew
+	c.term = last + 1 // numbers start at 1 again
 	return nil
 }
 
