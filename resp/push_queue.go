@@ -56,7 +56,7 @@ func (q *pushQueue) append(message []byte) bool {
 		return false
 	}
 	size := int64(len(q.buf) + len(message))
-	fits := size <= c.srv.settings.OutputBuffer.Load()
+	fits := size <= c.srv.settings.PushLimit()
 	if more := size + int64(q.writing) - freePushes - q.charged; fits && more > 0 {
 		more = max(more, freePushes)
 		q.charged += more
@@ -217,7 +217,7 @@ func (q *pushQueue) waiting() int {
 }
 
 // Limit, Charge and Release implement pubsub.Subscriber: subscriptions count for the client's memory.
-func (q *pushQueue) Limit() int64    { return q.c.srv.settings.OutputBuffer.Load() }
+func (q *pushQueue) Limit() int64    { return q.c.srv.settings.PushLimit() }
 func (q *pushQueue) Charge(n int64)  { q.c.srv.budget.take(q.c, n) }
 func (q *pushQueue) Release(n int64) { q.c.srv.budget.release(q.c, n) }
 

@@ -170,6 +170,8 @@ func NewServer(cfg Config) (*Server, error) {
 		hurry:     make(chan struct{}),
 	}
 	s.settings.Set(nil, &cfg.Settings)
+	s.settings.Protected.Store(cfg.ProtectedMode)
+	s.settings.KeepAlive.Store(int64(cfg.TCPKeepAlive))
 	s.stats = stats.New(s.table)
 	s.admin = newAdmin(s)
 	s.budget.init(s)
@@ -276,9 +278,8 @@ func (s *Server) setKeepAlive(nc net.Conn) {
 		nc = t.NetConn()
 	}
 	if tcp, ok := nc.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
-			Enable: s.cfg.TCPKeepAlive > 0, Idle: s.cfg.TCPKeepAlive, Interval: s.cfg.TCPKeepAlive / 3,
-		})
+		every := time.Duration(s.settings.KeepAlive.Load())
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: every > 0, Idle: every, Interval: every / 3})
 	}
 }
 
@@ -287,7 +288,7 @@ func (s *Server) refusal(nc net.Conn) string {
 	if s.count.Load() >= s.settings.MaxClients.Load() && !s.unauthenticated.evict(s) {
 		return "ERR max number of clients reached"
 	}
-	if s.cfg.ProtectedMode && s.cfg.TLS == nil && s.settings.Password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
+	if s.settings.Protected.Load() && s.cfg.TLS == nil && s.settings.Password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
 		return "DENIED Ringside runs in protected mode: it has no password and no TLS, and so talks to " +
 			"clients on the same host only. Set --requirepass or --tls-cert, or, if every host that can " +
 			"reach it may read and change all data, --protected-mode=no."

@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"strconv"
-	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/store"
@@ -57,30 +56,22 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 		apply()
 	}
 	s.settings.Set(&old, &next)
+	s.admin.Config.SetRedisConfig(old.RedisConfig, next.RedisConfig)
 	s.tracking.shrink()
 	return nil
 }
 
-// fixedAnswers are those that the server can give without being told.
-func (s *Server) fixedAnswers() map[string]string {
-	return map[string]string{
-		// No limit on the data, so nothing is evicted.
-		"maxmemory":        "0",
-		"maxmemory-policy": "noeviction",
-		// No snapshots: every write goes to a log before it is acknowledged, which
-		// is what Redis calls its append-only file.
-		"save":                      "",
-		"appendonly":                "yes",
-		"appendfsync":               string(s.store.Fsync()),
-		"protected-mode":            settings.YesNo(s.cfg.ProtectedMode),
-		"enable-debug-command":      s.cfg.Debug,
-		"tcp-keepalive":             strconv.FormatInt(int64(s.cfg.TCPKeepAlive/time.Second), 10),
-		"latency-monitor-threshold": "0",
-		"latency-tracking":          "yes",
-		"io-threads":                strconv.Itoa(runtime.GOMAXPROCS(0)),
-		// How often expired keys are looked for.
-		"hz": "10",
+// fixed are answers of CONFIG GET that only a restart changes.
+func (s *Server) fixed() map[string]string {
+	answers := map[string]string{
+		"maxmemory":            "0", // no limit on the data, so nothing is evicted
+		"maxmemory-policy":     "noeviction",
+		"appendfsync":          string(s.store.Fsync()),
+		"enable-debug-command": s.cfg.Debug,
+		"io-threads":           strconv.Itoa(runtime.GOMAXPROCS(0)),
 	}
+	maps.Copy(answers, s.cfg.Fixed)
+	return answers
 }
 
 // newConfig makes the table of CONFIG: the settings, which are in place, and what the server knows
@@ -88,28 +79,28 @@ func (s *Server) fixedAnswers() map[string]string {
 func newConfig(s *Server) settings.Table {
 	set := &s.settings
 	more := []settings.Param{
-		{Name: "requirepass", Get: set.PasswordText, Parse: s.parsePassword},
-		{Name: "databases", Get: func() string { return strconv.Itoa(s.cfg.Databases()) }},
-		{Name: "cluster-enabled", Get: func() string { return settings.YesNo(s.clusterMode()) }},
+		{Name: "requirepass", Get: set.PasswordText, Parse: s.parsePassword, Flag: "requirepass"},
+		settings.Fixed("databases", func() string { return strconv.Itoa(s.cfg.Databases()) }),
+		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
 		{
-			Name: "notify-keyspace-events", Parse: s.parseEventSetting,
+			Name: "notify-keyspace-events", Parse: s.parseEventSetting, Flag: "notify-keyspace-events",
 			Get: func() string { return eventsText(store.EventClass(s.keyEvents.own.Load())) },
 		},
-		settings.Number("tracking-table-max-keys", &set.TrackingKeys, 1, settings.Bounds{Max: math.MaxInt64}).Then(s.tracking.shrink),
+		settings.Number("tracking-table-max-keys", &set.TrackingKeys, 1, settings.Bounds{Max: math.MaxInt64}).Then(s.tracking.shrink).By("tracking-table-max-keys"),
 		{
-			Name: "min-free-disk", Parse: s.parseMinFreeDisk,
+			Name: "min-free-disk", Parse: s.parseMinFreeDisk, Flag: "min-free-disk",
 			Get: func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) },
 		},
 	}
-	fixed := s.fixedAnswers()
-	maps.Copy(fixed, s.cfg.Fixed)
-	if fixed["port"] == "" {
-		more = append(more, settings.Param{Name: "port", Get: func() string { return strconv.FormatInt(s.port.Load(), 10) }})
+	for name, value := range s.fixed() {
+		more = append(more, settings.Fixed(name, func() string { return value }))
 	}
-	for name, value := range fixed {
-		more = append(more, settings.Param{Name: name, Get: func() string { return value }})
+	if s.cfg.Fixed["port"] == "" {
+		more = append(more, settings.Fixed("port", func() string { return strconv.FormatInt(s.port.Load(), 10) }))
 	}
-	return settings.NewTable(set, more...)
+	t := settings.NewTable(set, more...)
+	t.SetRedisConfig("", s.cfg.Settings.RedisConfig)
+	return t
 }
 
 // Settings are limits and switches that CONFIG SET may change while the server runs.

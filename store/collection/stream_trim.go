@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// TrimNode is how many entries go at a time where a trim is only approximate: as many as Redis
-// keeps in a node, which it removes whole or not at all.
+// TrimNode is how many entries go at a time where a trim is only approximate, by default: as many as
+// Redis keeps in a node, which it removes whole or not at all.
 const TrimNode = 100
 
 // A Trim says which of the first entries of a stream go.
@@ -17,8 +18,9 @@ type Trim struct {
 	// MaxLen is how many stay, unless it is negative; then all before MinID go.
 	MaxLen int64
 	MinID  ID
-	// Approx: only as many go as are a multiple of TrimNode, or all.
+	// Approx: only as many go as are a multiple of Node, or all. Node is TrimNode if it is 0.
 	Approx bool
+	Node   int64
 	// Limit is how many go at most, if it is above 0.
 	Limit int64
 }
@@ -50,7 +52,7 @@ func (s *Stream) Trim(t Trim) (n int64, err error) {
 		}
 	}
 	if most = min(most, length); t.Approx && most < length {
-		most -= most % TrimNode
+		most -= most % cmp.Or(t.Node, TrimNode)
 	}
 	if most <= 0 {
 		return 0, nil

@@ -1,6 +1,10 @@
 package admin
 
 import (
+	"bytes"
+	"slices"
+	"strings"
+
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -16,11 +20,15 @@ func cmdConfigGet(x *call) {
 	for i := range x.srv.Config {
 		p := &x.srv.Config[i]
 		for _, pattern := range x.Args[2:] {
-			if !glob.Match(pattern, []byte(p.Name), true) {
-				continue
-			}
 			name := []byte(p.Name)
-			if wire.EqualFold(pattern, p.Name) {
+			switch {
+			case bytes.ContainsAny(pattern, "[*?"):
+				if p.Hidden || !glob.Match(pattern, name, true) {
+					continue
+				}
+			case !wire.EqualFold(pattern, p.Name):
+				continue
+			default:
 				name = pattern // as the client wrote it
 			}
 			found = append(found, match{name, p})
@@ -42,22 +50,30 @@ func cmdConfigSet(x *call) {
 		return
 	}
 	params := make([]*settings.Param, len(args)/2)
+	refuse := func(name, fault string) {
+		x.Error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " + fault)
+	}
 	for i := range params {
-		if params[i] = x.srv.Config.Find(args[2*i]); params[i] == nil {
-			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + string(command.Shown(args[2*i], 128)) + "'")
+		name := string(command.Shown(args[2*i], 128))
+		p := x.srv.Config.Find(args[2*i])
+		switch {
+		case p == nil:
+			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'")
+			return
+		case p.Refusal != "":
+			refuse(name, p.Refusal)
+			return
+		case slices.Contains(params[:i], p):
+			refuse(name, "duplicate parameter")
 			return
 		}
+		params[i] = p
 	}
 	var changes []func()
 	for i, p := range params {
 		apply, fault := p.Change(args[2*i+1])
-		for _, earlier := range params[:i] {
-			if earlier == p {
-				fault = "duplicate parameter"
-			}
-		}
 		if fault != "" {
-			x.Error("ERR CONFIG SET failed (possibly related to argument '" + string(command.Shown(args[2*i], 128)) + "') - " + fault)
+			refuse(p.Name, fault)
 			return
 		}
 		changes = append(changes, apply)
@@ -67,7 +83,7 @@ func cmdConfigSet(x *call) {
 	}
 	for i, p := range params {
 		value := args[2*i+1]
-		if p.Name == "requirepass" {
+		if isSecret(p.Name) {
 			value = []byte(command.RedactedWord)
 		}
 		x.srv.Log.Info("setting changed", "name", p.Name, "value", string(command.Shown(value, 128)), "client", x.client.ID())
@@ -92,10 +108,15 @@ func cmdConfigHelp(x *command.Call) {
 	)
 }
 
+// isSecret reports whether a setting is part of a login.
+func isSecret(name string) bool {
+	return name == "requirepass" || name == "masterauth" || name == "masteruser"
+}
+
 // hideConfig hides a password that CONFIG SET is given.
 func hideConfig(args [][]byte, hide func(from, to int)) {
 	for i := 2; i+1 < len(args); i += 2 {
-		if wire.EqualFold(args[i], "requirepass") {
+		if isSecret(strings.ToLower(string(args[i]))) {
 			hide(i+1, i+2)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -89,12 +91,22 @@ func infoErrorStats(w *Info) {
 
 func infoLatencyStats(w *Info) {
 	s := w.srv.Stats
+	setting := func(name string) string { return w.srv.Config.Find([]byte(name)).Get() }
+	if setting("latency-tracking") == "no" {
+		return
+	}
+	percentiles := strings.Fields(setting("latency-tracking-info-percentiles"))
 	for _, cmd := range s.Table.All {
 		c := &s.Commands[cmd.ID]
 		if c.Calls.Load() == 0 {
 			continue
 		}
-		usec := func(p float64) float64 { return float64(c.Percentile(p)) / float64(time.Microsecond) }
-		w.Line("latency_percentiles_usec_"+cmd.Full, fmt.Sprintf("p50=%.3f,p99=%.3f,p99.9=%.3f", usec(50), usec(99), usec(99.9)))
+		var values []string
+		for _, text := range percentiles {
+			p, _ := strconv.ParseFloat(text, 64) // which CONFIG SET has checked
+			usec := float64(c.Percentile(p)) / float64(time.Microsecond)
+			values = append(values, fmt.Sprintf("p%s=%.3f", text, usec))
+		}
+		w.Line("latency_percentiles_usec_"+cmd.Full, strings.Join(values, ","))
 	}
 }

@@ -9,4 +9,15 @@ type Limits struct {
 	Packed       atomic.Int64 // bytes of a collection up to which it is one entry
 	Sparse       atomic.Int64 // bytes of a HyperLogLog up to which it is sparse
 	OutputBuffer atomic.Int64 // bytes of replies that wait for one client
+	Encodings    Encodings
+}
+
+// Encodings are up to which sizes Redis keeps collections in a compact form. Here they only decide
+// what OBJECT ENCODING tells of what is written from then on, except StreamNode: XTRIM and XADD with ~
+// remove entries of a stream by so many.
+type Encodings struct {
+	HashEntries, HashValue atomic.Int64 // fields; bytes of a field and of a value
+	SetEntries             atomic.Int64 // members, all of them integers
+	ZSetEntries, ZSetValue atomic.Int64 // members; bytes of a member
+	StreamNode             atomic.Int64 // entries
 }

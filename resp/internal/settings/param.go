@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // A Param is a setting as CONFIG GET and SET see it.
@@ -19,6 +20,20 @@ type Param struct {
 	// Parse understands a new value. It returns what makes it the setting's, or
 	// an error text. It is nil for what only a restart changes.
 	Parse func(value string) (apply func(), fault string)
+	// Refusal, if any, is the error text for every new value, also the present one.
+	Refusal string
+	// Flag is the flag of the server that has the value after a restart, and FlagText the value as the flag
+	// takes it; nil: as Get shows it. Both are empty for what has no flag.
+	Flag     string
+	FlagText func() string
+	// Redis says that the value is a line of the flag redis-config, unless it is the standard one.
+	Redis    bool
+	standard func() string
+	// Inert says that the parameter is Redis' and changes nothing here.
+	Inert bool
+	// Hidden says that patterns do not match the name.
+	Hidden bool
+	alias  bool
 }
 
 // Then has something done once a new value is the setting's.
@@ -34,43 +49,134 @@ func (p Param) Then(do func()) Param {
 	return p
 }
 
+// By names the flag of the setting.
+func (p Param) By(flag string) Param {
+	p.Flag = flag
+	return p
+}
+
+// as refuses what Redis refuses, with its error text, before the setting's own limits.
+func (p Param) as(redis form) Param {
+	parse := p.Parse
+	p.Parse = func(value string) (func(), string) {
+		if _, fault := redis(value); fault != "" {
+			return nil, fault
+		}
+		return parse(value)
+	}
+	return p
+}
+
+// kept has the value kept by redis-config, unless it is the standard one.
+func (p Param) kept(standard string) Param {
+	p.Redis, p.standard = true, func() string { return standard }
+	return p
+}
+
 // A Table holds the settings in the order of their names.
 type Table []Param
 
-// NewTable makes the table of settings that are in place, and of what its caller adds. What
-// it answers is true of Ringside, in the words that tools for Redis look for; a name of Redis' that
-// means nothing here is unknown.
+// NewTable makes the table of settings that are in place, and of what its caller adds, which goes
+// before. All parameters of Redis 7.0 are in it: some mean what they mean in Redis, the others are inert.
 func NewTable(set *Running, more ...Param) Table {
-	t := append(Table{
-		{"client-output-buffer-limit", func() string { return bufferLimits(set.OutputBuffer.Load()) }, set.parseBufferLimits},
-		{"route", func() string { return string(ModeOf(set.Redirect.Load())) }, set.parseRoute},
-		Toggle("strict-slots", &set.StrictSlots),
-		Number("forward-timeout", &set.ForwardLimit, int64(time.Millisecond), Bounds{1, int64(time.Hour / time.Millisecond)}),
-		Number("min-in-sync", &set.MinInSync, 1, inSyncBounds),
-		{"scrub-interval", func() string { return set.scrubIntervalText() }, set.parseScrubInterval},
-		{"min-replicas-to-write", func() string { return strconv.FormatInt(set.MinInSync.Load()-1, 10) }, set.parseMinReplicas},
-		Number("maxclients", &set.MaxClients, 1, clientsBounds),
-		Number("timeout", &set.IdleTimeout, int64(time.Second), Bounds{0, math.MaxInt32}),
-		Number("slowlog-log-slower-than", &set.SlowerThan, int64(time.Microsecond), Bounds{-1, math.MaxInt64}),
-		Number("slowlog-max-len", &set.SlowlogLen, 1, slowlogLenBounds),
-		Memory("proto-max-bulk-len", &set.MaxValue, valueBounds),
-		Memory("maxmemory-clients", &set.ClientMemory, clientMemoryBounds),
-		// The same and others by the names of Ringside's flags.
-		Number("max-clients", &set.MaxClients, 1, clientsBounds),
-		Memory("max-value-size", &set.MaxValue, valueBounds),
-		Memory("max-key-size", &set.MaxKey, keyBounds),
-		Number("max-args", &set.MaxArgs, 1, argsBounds),
-		Memory("packed-size", &set.Packed, packedBounds),
-		Number("auth-timeout", &set.AuthTimeout, int64(time.Second), Bounds{0, math.MaxInt32}),
-		Number("busy-reply-threshold", &set.BusyAfter, int64(time.Millisecond), Bounds{0, math.MaxInt64}),
-		Number("lua-time-limit", &set.BusyAfter, int64(time.Millisecond), Bounds{0, math.MaxInt64}),
-		Memory("hll-sparse-max-bytes", &set.Sparse, sparseBounds),
-		Memory("output-buffer", &set.OutputBuffer, outputBufferBounds),
-		Memory("client-memory", &set.ClientMemory, clientMemoryBounds),
-		Memory("script-memory", &set.ScriptMemory, scriptMemoryBounds),
-	}, more...)
+	t := append(Table(nil), more...)
+	add := func(params ...Param) {
+		for _, p := range params {
+			if t.Find([]byte(p.Name)) == nil {
+				t = append(t, p)
+			}
+		}
+	}
+	add(set.params()...)
+	for _, e := range set.encodings() {
+		add(e.param())
+	}
+	for _, row := range restartRows {
+		add(Fixed(row.name, func() string { return row.value }))
+	}
+	for _, row := range redisRows {
+		add(row.param(false))
+	}
+	for _, row := range redisHidden {
+		add(row.param(true))
+	}
+	for _, alias := range redisAliases {
+		p := *t.Find([]byte(alias[1]))
+		p.Name, p.alias = alias[0], true
+		add(p)
+	}
 	slices.SortFunc(t, func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
 	return t
+}
+
+// params are the settings that Ringside has flags for, by Redis' names and by those of the flags.
+func (s *Running) params() []Param {
+	set := s
+	return []Param{
+		{
+			Name: "client-output-buffer-limit", Get: set.bufferLimitsText, Parse: set.parseBufferLimits,
+			Redis: true, standard: set.standardBufferLimits,
+		},
+		{Name: "route", Flag: "route", Get: func() string { return string(ModeOf(set.Redirect.Load())) }, Parse: set.parseRoute},
+		Toggle("strict-slots", &set.StrictSlots).By("strict-slots"),
+		Number("forward-timeout", &set.ForwardLimit, int64(time.Millisecond), Bounds{1, int64(time.Hour / time.Millisecond)}).By("forward-timeout"),
+		Number("min-in-sync", &set.MinInSync, 1, inSyncBounds).By("min-in-sync"),
+		{Name: "scrub-interval", Flag: "scrub-interval", Get: set.scrubIntervalText, Parse: set.parseScrubInterval},
+		{
+			Name: "min-replicas-to-write", Parse: set.parseMinReplicas,
+			Get: func() string { return strconv.FormatInt(set.MinInSync.Load()-1, 10) },
+		},
+		Number("maxclients", &set.MaxClients, 1, clientsBounds).as(numbers(1, math.MaxUint32)),
+		Number("timeout", &set.IdleTimeout, int64(time.Second), Bounds{0, maxInt}).By("idle-timeout"),
+		Number("slowlog-log-slower-than", &set.SlowerThan, int64(time.Microsecond), Bounds{-1, maxLong}).By("slowlog-slower-than"),
+		Number("slowlog-max-len", &set.SlowlogLen, 1, slowlogLenBounds).as(numbers(0, maxLong)).By("slowlog-max-len"),
+		Memory("proto-max-bulk-len", &set.MaxValue, valueBounds).as(sizes(1<<20, maxLong)),
+		Memory("maxmemory-clients", &set.ClientMemory, clientMemoryBounds).as(sizeOrPercent),
+		Toggle("protected-mode", &set.Protected).By("protected-mode"),
+		Number("tcp-keepalive", &set.KeepAlive, int64(time.Second), Bounds{0, maxInt}).By("tcp-keepalive"),
+		Kept("latency-tracking", "yes", yesNoForm),
+		Kept("latency-tracking-info-percentiles", "50 99 99.9", percentilesForm),
+		// The same and others by the names of Ringside's flags.
+		Number("max-clients", &set.MaxClients, 1, clientsBounds).By("max-clients"),
+		Memory("max-value-size", &set.MaxValue, valueBounds).By("max-value-size"),
+		Memory("max-key-size", &set.MaxKey, keyBounds).By("max-key-size"),
+		Number("max-args", &set.MaxArgs, 1, argsBounds).By("max-args"),
+		Memory("packed-size", &set.Packed, packedBounds).By("packed-size"),
+		Number("auth-timeout", &set.AuthTimeout, int64(time.Second), Bounds{0, maxInt}).By("auth-timeout"),
+		Number("busy-reply-threshold", &set.BusyAfter, int64(time.Millisecond), Bounds{0, maxLong}).By("busy-reply-threshold"),
+		Memory("hll-sparse-max-bytes", &set.Sparse, sparseBounds).By("hll-sparse-max-bytes"),
+		Memory("output-buffer", &set.OutputBuffer, outputBufferBounds).By("output-buffer"),
+		Memory("client-memory", &set.ClientMemory, clientMemoryBounds).By("client-memory"),
+		Memory("script-memory", &set.ScriptMemory, scriptMemoryBounds).By("script-memory"),
+	}
+}
+
+// An encoding is one of [command.Encodings] with its name and its value in a new Redis.
+type encoding struct {
+	name     string
+	at       *atomic.Int64
+	standard int64
+	isSize   bool
+}
+
+func (s *Running) encodings() []encoding {
+	e := &s.Encodings
+	return []encoding{
+		{"hash-max-listpack-entries", &e.HashEntries, 512, false},
+		{"hash-max-listpack-value", &e.HashValue, 64, true},
+		{"set-max-intset-entries", &e.SetEntries, 512, false},
+		{"zset-max-listpack-entries", &e.ZSetEntries, 128, false},
+		{"zset-max-listpack-value", &e.ZSetValue, 64, true},
+		{"stream-node-max-entries", &e.StreamNode, collection.TrimNode, false},
+	}
+}
+
+func (e encoding) param() Param {
+	p := Number(e.name, e.at, 1, Bounds{0, maxLong})
+	if e.isSize {
+		p = Memory(e.name, e.at, Bounds{0, maxLong})
+	}
+	return p.kept(strconv.FormatInt(e.standard, 10))
 }
 
 // Find returns the setting of a name, in any case, or nil.
@@ -86,11 +192,11 @@ func (t Table) Find(name []byte) *Param {
 // Number is a setting that is kept in so many of its unit and shown in the unit.
 // Values below zero stand for themselves.
 func Number(name string, at *atomic.Int64, unit int64, in Bounds) Param {
-	return Param{
+	p := Param{
 		Name: name,
 		Get: func() string {
 			n := at.Load()
-			if n > 0 {
+			if n > 0 && n < maxLong { // the largest number stands for all above
 				n /= unit
 			}
 			return strconv.FormatInt(n, 10)
@@ -98,7 +204,7 @@ func Number(name string, at *atomic.Int64, unit int64, in Bounds) Param {
 		Parse: func(value string) (func(), string) {
 			n, ok := wire.ParseInt([]byte(value))
 			if !ok {
-				return nil, "argument couldn't be parsed into an integer"
+				return nil, faultNumber
 			}
 			if !in.has(n) {
 				return nil, in.fault()
@@ -111,6 +217,10 @@ func Number(name string, at *atomic.Int64, unit int64, in Bounds) Param {
 			return func() { at.Store(n) }, ""
 		},
 	}
+	if unit > 1 { // a time; flags take it with a unit
+		p.FlagText = func() string { return time.Duration(at.Load()).String() }
+	}
+	return p
 }
 
 // Toggle is a setting that is yes or no.
@@ -121,7 +231,7 @@ func Toggle(name string, at *atomic.Bool) Param {
 		Parse: func(value string) (func(), string) {
 			on := wire.EqualFold([]byte(value), "yes")
 			if !on && !wire.EqualFold([]byte(value), "no") {
-				return nil, "argument must be 'yes' or 'no'"
+				return nil, faultYesNo
 			}
 			return func() { at.Store(on) }, ""
 		},
@@ -134,14 +244,14 @@ func Memory(name string, at *atomic.Int64, in Bounds) Param {
 		Name: name,
 		Get:  func() string { return strconv.FormatInt(at.Load(), 10) },
 		Parse: func(value string) (func(), string) {
-			n, ok := ParseMemory(value)
+			n, ok := parseBytes(value)
 			if !ok {
-				return nil, "argument must be a memory value"
+				return nil, faultMemory
 			}
-			if !in.has(n) {
+			if n > maxLong || !in.has(int64(n)) {
 				return nil, in.fault()
 			}
-			return func() { at.Store(n) }, ""
+			return func() { at.Store(int64(n)) }, ""
 		},
 	}
 }
@@ -165,7 +275,7 @@ func (p *Param) Change(value []byte) (apply func(), fault string) {
 		return p.Parse(string(value))
 	}
 	if !bytes.Equal(value, []byte(p.Get())) {
-		return nil, "can't set immutable config"
+		return nil, faultImmutable
 	}
 	return func() {}, ""
 }

@@ -53,6 +53,10 @@ type Settings struct {
 
 	SlowlogSlowerThan time.Duration // negative: off
 	SlowlogMaxLen     int           // 0: off
+
+	// RedisConfig are parameters of Redis that have no setting of their own, as lines of redis.conf:
+	// see [Table.SetRedisConfig].
+	RedisConfig string
 }
 
 // A RouteMode says what a client gets that asks for keys of other nodes.
@@ -142,6 +146,7 @@ func (s *Settings) Validate() error {
 			errs = append(errs, fmt.Errorf("resp: %s: %d is not between %d and %d", f.name, f.n, f.Bounds.Min, f.Bounds.Max))
 		}
 	}
+	errs = append(errs, checkRedisConfig(s.RedisConfig)...)
 	if s.IdleTimeout < 0 {
 		errs = append(errs, fmt.Errorf("resp: idle timeout %s is negative", s.IdleTimeout))
 	}
@@ -176,11 +181,20 @@ type Running struct {
 	ScrubEvery   atomic.Int64 // ns; 0: off
 	BusyAfter    atomic.Int64 // ns; 0: never
 	AuthTimeout  atomic.Int64 // ns; 0: none
+	KeepAlive    atomic.Int64 // ns; 0: none; of new connections
+	Protected    atomic.Bool
+	PushBuffer   atomic.Int64 // bytes of messages that wait for one client; 0: OutputBuffer
+	limits       atomic.Pointer[bufferLimits]
 }
 
 // Set makes the settings those of from: all of them, or, with old, those that differ from
 // old.
 func (s *Running) Set(old, from *Settings) {
+	if old == nil {
+		for _, e := range s.encodings() {
+			e.at.Store(e.standard)
+		}
+	}
 	if old == nil || old.Password != from.Password {
 		s.SetPassword(from.Password)
 	}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -23,17 +22,31 @@ var memoryUnits = []struct {
 
 // ParseMemory reads a number of bytes such as 64mb.
 func ParseMemory(text string) (int64, bool) {
+	n, ok := parseBytes(text)
+	return int64(n), ok && n <= math.MaxInt64 && text != "" && text[0] >= '0' && text[0] <= '9'
+}
+
+// parseBytes is ParseMemory as Redis has it: no digits are 0. What is too large is the largest number.
+func parseBytes(text string) (uint64, bool) {
 	text = strings.ToLower(text)
 	for _, u := range memoryUnits {
 		digits, ok := strings.CutSuffix(text, u.suffix)
 		if !ok {
 			continue
 		}
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil || n > uint64(math.MaxInt64/u.bytes) {
+		if strings.Trim(digits, "0123456789") != "" {
 			return 0, false
 		}
-		return int64(n) * u.bytes, true
+		if digits == "" {
+			return 0, true
+		}
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || n > math.MaxUint64/uint64(u.bytes) {
+			n = math.MaxUint64
+		} else {
+			n *= uint64(u.bytes)
+		}
+		return n, true
 	}
 	return 0, false
 }
@@ -48,54 +61,6 @@ func (s *Running) PasswordText() string {
 
 // MaxPassword is what a client can send to prove that it knows the password.
 const MaxPassword = wire.UnauthedBytes
-
-// bufferLimits shows the output buffer's limit as Redis does, by class of client:
-// hard limit, soft limit, seconds that this may be exceeded. One limit holds for
-// replies and for what is pushed; there are no replicas among the clients.
-func bufferLimits(limit int64) string {
-	return fmt.Sprintf("normal %d 0 0 slave 0 0 0 pubsub %d 0 0", limit, limit)
-}
-
-// parseBufferLimits takes what bufferLimits shows, and a new hard limit for normal
-// clients, which holds for the others, too.
-func (s *Running) parseBufferLimits(value string) (func(), string) {
-	words := strings.Fields(value)
-	if len(words) == 0 || len(words)%4 != 0 {
-		return nil, "Wrong number of arguments in buffer limit configuration."
-	}
-	limit := s.OutputBuffer.Load()
-	pubsub := int64(-1)
-	for ; len(words) > 0; words = words[4:] {
-		hard, ok := ParseMemory(words[1])
-		soft, okSoft := ParseMemory(words[2])
-		seconds, err := strconv.ParseUint(words[3], 10, 31)
-		if !ok || !okSoft || err != nil {
-			return nil, "Error in hard, soft or soft_seconds setting in buffer limit configuration."
-		}
-		if soft != 0 || seconds != 0 {
-			return nil, "soft limits are not supported: they must be 0 0"
-		}
-		switch strings.ToLower(words[0]) {
-		case "normal":
-			if !outputBufferBounds.has(hard) {
-				return nil, outputBufferBounds.fault()
-			}
-			limit = hard
-		case "pubsub":
-			pubsub = hard
-		case "slave", "replica":
-			if hard != 0 {
-				return nil, "there are no replicas among the clients: their limits must be 0 0 0"
-			}
-		default:
-			return nil, "Invalid client class specified in buffer limit configuration."
-		}
-	}
-	if pubsub >= 0 && pubsub != limit {
-		return nil, "pubsub clients have the limit of normal ones"
-	}
-	return func() { s.OutputBuffer.Store(limit) }, ""
-}
 
 // ModeOf is the mode of connections that redirect, or do not.
 func ModeOf(redirect bool) RouteMode {
@@ -121,7 +86,9 @@ func (s *Running) parseMinReplicas(value string) (func(), string) {
 	in := Bounds{inSyncBounds.Min - 1, inSyncBounds.Max - 1}
 	switch {
 	case !ok:
-		return nil, "argument couldn't be parsed into an integer"
+		return nil, faultNumber
+	case n < 0 || n > maxInt:
+		return nil, Bounds{0, maxInt}.fault()
 	case !in.has(n):
 		return nil, in.fault()
 	}

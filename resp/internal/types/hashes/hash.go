@@ -6,13 +6,6 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-// What Redis keeps in a compact form, which OBJECT ENCODING tells: hashes of so many
-// fields, none of them nor their values longer than so many bytes.
-const (
-	CompactFields = 512
-	compactLength = 64
-)
-
 // hash opens the hash at args[1] to change it, or to look at one field.
 func hash(x *command.Call) (*collection.Table, bool) {
 	return &x.Table, x.OpenTable(&x.Table, x.Args[1], store.Hash)
@@ -26,15 +19,17 @@ func wholeHash(x *command.Call) (*collection.Table, bool) {
 // setField gives a field of a hash its value.
 func setField(x *command.Call, t *collection.Table, field, value []byte) (added bool, err error) {
 	added, err = t.Set(field, value)
-	if err == nil && (IsLargeField(field, value) || t.Len() > CompactFields) {
+	if err == nil && (IsLargeField(x, field, value) || t.Len() > x.Limits.Encodings.HashEntries.Load()) {
 		t.MarkLarge()
 	}
 	return added, err
 }
 
-// IsLargeField reports whether Redis keeps a hash with the field in no compact form.
-func IsLargeField(field, value []byte) bool {
-	return len(field) > compactLength || len(value) > compactLength
+// IsLargeField reports whether Redis keeps a hash with the field in no compact form, which OBJECT ENCODING
+// tells: hashes of some fields, none of them nor their values long.
+func IsLargeField(x *command.Call, field, value []byte) bool {
+	most := x.Limits.Encodings.HashValue.Load()
+	return int64(len(field)) > most || int64(len(value)) > most
 }
 
 // setFields gives the fields in args[2:] the values behind them, and reports how many are

@@ -130,9 +130,9 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 	if value.Type == rdb.SortedSet {
 		return zsets.RestoreZSet(x, key, old, value, expiry)
 	}
-	t, typ, most, isLarge := &x.Table, store.Hash, int64(hashes.CompactFields), hashes.IsLargeField
+	t, typ, most, isLarge := &x.Table, store.Hash, x.Limits.Encodings.HashEntries.Load(), hashes.IsLargeField
 	if value.Type == rdb.Set {
-		typ, most, isLarge = store.Set, sets.CompactMembers, sets.IsLargeMember
+		typ, most, isLarge = store.Set, x.Limits.Encodings.SetEntries.Load(), sets.IsLargeMember
 	}
 	longest, large := int(x.Limits.MaxKey.Load()), false
 	t.MaxPacked = int(x.Limits.Packed.Load())
@@ -141,7 +141,7 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 		if len(field) > longest {
 			return command.ReplyError(command.MsgFieldTooLong)
 		}
-		large = large || isLarge(field, value)
+		large = large || isLarge(x, field, value)
 		return nil
 	})
 	if err != nil {

@@ -155,7 +155,7 @@ func setReply(x *command.Call, of func([]collection.Table) setMembers) {
 
 // setStore makes what comes of the sets at args[2:] the value of args[1], and replies with
 // its number of members. large, if given, tells that it counts as large, however small it is.
-func setStore(x *command.Call, of func([]collection.Table) setMembers, large func([]collection.Table) (bool, error)) {
+func setStore(x *command.Call, of func([]collection.Table) setMembers, large func(*command.Call, []collection.Table) (bool, error)) {
 	sets, ok := sets(x, x.Args[2:])
 	if !ok {
 		return
@@ -170,7 +170,7 @@ func setStore(x *command.Call, of func([]collection.Table) setMembers, large fun
 	dst.Over(x.Unit, x.Args[1], store.Set, old)
 	members, integers := of(sets), true
 	if large != nil {
-		isLarge, err := large(sets)
+		isLarge, err := large(x, sets)
 		if err != nil {
 			x.Fail(err)
 			return
@@ -192,7 +192,7 @@ func setStore(x *command.Call, of func([]collection.Table) setMembers, large fun
 		x.Fail(err)
 		return
 	}
-	if dst.Len() > CompactMembers || !integers {
+	if dst.Len() > compactMembers(x) || !integers {
 		dst.MarkLarge()
 	}
 	x.NoteStored(store.EventSet, x.Row.Name, x.Args[1], old, dst.Len())
@@ -202,7 +202,7 @@ func setStore(x *command.Call, of func([]collection.Table) setMembers, large fun
 // wasLarge tells whether Redis makes a difference in a table: where that is less work than to
 // look for each member of the first set in the others, it takes all of them and removes those
 // of the others, and a set stays the table that it has become.
-func wasLarge(sets []collection.Table) (bool, error) {
+func wasLarge(x *command.Call, sets []collection.Table) (bool, error) {
 	first, one, two := sets[0].Len(), int64(0), int64(0)
 	for i := range sets {
 		if n := sets[i].Len(); n > 0 {
@@ -218,7 +218,7 @@ func wasLarge(sets []collection.Table) (bool, error) {
 		integers = integers && command.IsInt(member)
 		return integers
 	})
-	return first > CompactMembers || !integers, err
+	return first > compactMembers(x) || !integers, err
 }
 
 func cmdSintercard(x *command.Call) {

@@ -7,25 +7,25 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-// CompactMembers is up to how many members Redis keeps a set of integers in a compact form.
-const CompactMembers = 512
-
 // setAt opens the set at args[1] to change it, or to look at one member.
 func setAt(x *command.Call) (*collection.Table, bool) {
 	return &x.Table, x.OpenTable(&x.Table, x.Args[1], store.Set)
 }
 
 // addMember adds a member to a set.
-func addMember(t *collection.Table, member []byte) (added bool, err error) {
+func addMember(x *command.Call, t *collection.Table, member []byte) (added bool, err error) {
 	added, err = t.Set(member, nil)
-	if err == nil && (IsLargeMember(member, nil) || t.Len() > CompactMembers) {
+	if added && (IsLargeMember(x, member, nil) || t.Len() > compactMembers(x)) {
 		t.MarkLarge()
 	}
 	return added, err
 }
 
+// compactMembers is up to how many members Redis keeps a set of integers in a compact form.
+func compactMembers(x *command.Call) int64 { return x.Limits.Encodings.SetEntries.Load() }
+
 // IsLargeMember reports whether Redis keeps a set with the member in no compact form.
-func IsLargeMember(member, _ []byte) bool { return !command.IsInt(member) }
+func IsLargeMember(_ *command.Call, member, _ []byte) bool { return !command.IsInt(member) }
 
 func cmdSadd(x *command.Call) {
 	for _, member := range x.Args[2:] {
@@ -39,20 +39,21 @@ func cmdSadd(x *command.Call) {
 }
 
 func cmdSrem(x *command.Call) {
-	if t, n := eachMember(x, (*collection.Table).Delete); n > 0 {
+	remove := func(_ *command.Call, t *collection.Table, member []byte) (bool, error) { return t.Delete(member) }
+	if t, n := eachMember(x, remove); n > 0 {
 		x.NoteRemoved(x.Args[1], t, store.EventSet, "srem")
 	}
 }
 
 // eachMember does something with each of args[2:] in the set at args[1], and replies with
 // how often that changed it, which it returns.
-func eachMember(x *command.Call, do func(t *collection.Table, member []byte) (bool, error)) (t *collection.Table, n int64) {
+func eachMember(x *command.Call, do func(x *command.Call, t *collection.Table, member []byte) (bool, error)) (t *collection.Table, n int64) {
 	t, ok := setAt(x)
 	if !ok {
 		return nil, 0
 	}
 	for _, member := range x.Args[2:] {
-		changed, err := do(t, member)
+		changed, err := do(x, t, member)
 		if err != nil {
 			x.FailPart(n > 0, err)
 			return nil, 0
@@ -158,7 +159,7 @@ func cmdSmove(x *command.Call) {
 	}
 	if gone {
 		x.NoteRemoved(x.Args[1], src, store.EventSet, "srem")
-		added, err := addMember(dst, member)
+		added, err := addMember(x, dst, member)
 		if err != nil {
 			x.Abort(err)
 			return

@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -55,7 +56,11 @@ func cmdXinfoStream(x *command.Call) {
 // streamHead replies with the seven pairs that both forms of XINFO STREAM begin with. Redis
 // has a tree of nodes of entries: here it is said what there would be if they were full.
 func streamHead(x *command.Call, s *collection.Stream) {
-	nodes := (s.Len() + collection.TrimNode - 1) / collection.TrimNode
+	node := cmp.Or(x.Limits.Encodings.StreamNode.Load(), collection.TrimNode)
+	nodes := s.Len() / node
+	if s.Len()%node > 0 {
+		nodes++
+	}
 	x.BulkString("length")
 	x.Int(s.Len())
 	x.BulkString("radix-tree-keys")

@@ -1,6 +1,8 @@
 package streams
 
 import (
+	"cmp"
+
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
@@ -18,12 +20,17 @@ type addOptions struct {
 	seqGiven bool
 }
 
-const trimLimit = 100 * collection.TrimNode // of an approximate trim that has none
+// trimNodes is how many nodes an approximate trim without a limit removes at most, and mostTrimmed how
+// many entries.
+const (
+	trimNodes   = 100
+	mostTrimmed = 1_000_000
+)
 
 // parseAddOptions reads the options in args, which begin behind the key, up to the ID of XADD.
-// It returns what follows that, or an error reply.
-func parseAddOptions(args [][]byte, add bool) (o addOptions, rest [][]byte, msg string) {
-	o.trim.MaxLen = -1
+// It returns what follows that, or an error reply. A node of a stream has so many entries.
+func parseAddOptions(args [][]byte, add bool, node int64) (o addOptions, rest [][]byte, msg string) {
+	o.trim.MaxLen, o.trim.Node = -1, cmp.Or(node, collection.TrimNode)
 	limited, found := false, false
 	for ; len(args) > 0 && !found; args = args[1:] {
 		word, more := args[0], len(args) > 1
@@ -63,7 +70,7 @@ func parseAddOptions(args [][]byte, add bool) (o addOptions, rest [][]byte, msg 
 	case limited && !o.trim.Approx:
 		return o, nil, "ERR syntax error, LIMIT cannot be used without the special ~ option"
 	case !limited && o.trim.Approx:
-		o.trim.Limit = trimLimit
+		o.trim.Limit = min(o.trim.Node, mostTrimmed/trimNodes) * trimNodes
 	}
 	return o, args, ""
 }

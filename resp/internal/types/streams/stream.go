@@ -24,7 +24,7 @@ func streamAt(x *command.Call) (*collection.Stream, bool) {
 }
 
 func cmdXadd(x *command.Call) {
-	o, fields, msg := parseAddOptions(x.Args[2:], true)
+	o, fields, msg := parseAddOptions(x.Args[2:], true, x.Limits.Encodings.StreamNode.Load())
 	switch {
 	case msg != "":
 		x.Error(msg)
@@ -116,7 +116,7 @@ func cmdXdel(x *command.Call) {
 }
 
 func cmdXtrim(x *command.Call) {
-	o, _, msg := parseAddOptions(x.Args[2:], false)
+	o, _, msg := parseAddOptions(x.Args[2:], false, x.Limits.Encodings.StreamNode.Load())
 	if msg != "" {
 		x.Error(msg)
 		return

@@ -134,7 +134,7 @@ func StoreScored(x *command.Call, key []byte, event string, members scoredMember
 		return cmp.Or(failure, err)
 	})
 	if err == nil {
-		if longest > compactMember || dst.Len() > compactScored {
+		if isLarge(x, longest, dst.Len()) {
 			dst.MarkLarge()
 		}
 		err = dst.Flush()

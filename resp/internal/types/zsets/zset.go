@@ -11,12 +11,11 @@ import (
 	"github.com/ringside-kv/ringside/store/rdb"
 )
 
-// What Redis keeps in a compact form: sorted sets of so many members, none of them longer
-// than compactMember.
-const (
-	compactScored = 128
-	compactMember = 64
-)
+// isLarge reports whether Redis keeps a sorted set in no compact form: it has many members, or a long one.
+func isLarge(x *command.Call, longest int, members int64) bool {
+	e := &x.Limits.Encodings
+	return int64(longest) > e.ZSetValue.Load() || members > e.ZSetEntries.Load()
+}
 
 // openZSet opens the sorted set at a key to change it, or to look at one member. It has
 // replied, and returns false, if that cannot be.
@@ -154,7 +153,7 @@ func SetScores(x *command.Call, c *ScoreCondition, scores []float64, member func
 			x.FailPart(i > 0, err)
 			return
 		}
-		if isNew && (longest > compactMember || z.Len() > compactScored) {
+		if isNew && isLarge(x, longest, z.Len()) {
 			z.MarkLarge()
 		}
 	}
@@ -306,7 +305,7 @@ func cmdZrandmember(x *command.Call) { x.DrawElements(store.ZSet, "withscores") 
 
 // RestoreZSet makes the sorted set that a payload holds the value of a key, which was old.
 func RestoreZSet(x *command.Call, key []byte, old store.Value, value *rdb.Value, expiry int64) error {
-	z, large := &x.ZSet, false
+	z, most := &x.ZSet, 0
 	z.Limit(int(x.Limits.Packed.Load()))
 	z.Over(x.Unit, key, old)
 	longest := int(x.Limits.MaxKey.Load())
@@ -314,13 +313,13 @@ func RestoreZSet(x *command.Call, key []byte, old store.Value, value *rdb.Value,
 		if len(member) > longest {
 			return command.ReplyError(command.MsgFieldTooLong)
 		}
-		large = large || len(member) > compactMember
+		most = max(most, len(member))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if large || z.Len() > compactScored {
+	if isLarge(x, most, z.Len()) {
 		z.MarkLarge()
 	}
 	if err := z.Flush(); err != nil {
