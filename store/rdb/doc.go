@@ -5,7 +5,7 @@
 //	type 1 B | value | RDB version 2 B little-endian | CRC64 8 B little-endian
 //
 // It owns the bytes only: pure functions, no I/O, no goroutine. It owns neither
-// keys nor expiry (RESTORE gets those as arguments), nor RDB files.
+// keys nor expiry (RESTORE gets those as arguments), nor RDB files, which are in package rdbfile.
 //
 // Read [AppendString] and [Decode] first. payload.go frames and checks, length.go
 // has the variable-length integers, string.go what strings look like, lzf.go
