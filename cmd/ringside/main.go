@@ -78,6 +78,7 @@ Any Redis client works with it.`,
   ringside status --watch              the cluster at a glance
   ringside locate --node a --node b k  the node that key k lies at
   ringside recover --dir d1            go on without a majority that is lost for good
+  ringside import --rdb dump.rdb --to :6379   take over the keys of Redis
   ringside simulate                    what each placement strategy costs, without a server
   ringside completion bash --help      completion for your shell`,
 		Version:       versionLine(),
@@ -85,6 +86,6 @@ Any Redis client works with it.`,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
 	return root
 }

@@ -28,6 +28,8 @@ type Config struct {
 	Addrs []string
 	// Username and Password log in. Without a user name it is the default user.
 	Username, Password string
+	// Database is the number of the database in which all commands work; default 0.
+	Database int
 	// TLS, if not nil, encrypts. Where it has no ServerName, that is the host of the
 	// address which is dialled.
 	TLS *tls.Config
@@ -122,6 +124,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Route != "" && c.Route != Forward && c.Route != Redirect {
 		fault("route %q is neither %s nor %s", c.Route, Forward, Redirect)
+	}
+	if c.Database < 0 {
+		fault("database %d is below 0", c.Database)
 	}
 	if c.Conns < 1 || c.Conns > 1024 {
 		fault("%d connections to a node are not between 1 and 1024", c.Conns)

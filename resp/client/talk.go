@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 )
 
@@ -123,6 +124,11 @@ func (t *talk) setUp(c *Config) error {
 		// A node alone has no routes, nor has Redis.
 		if _, err := t.do("RING", "ROUTE", c.Route); err != nil {
 			return err
+		}
+	}
+	if c.Database != 0 {
+		if err := t.must("SELECT", strconv.Itoa(c.Database)); err != nil {
+			return fmt.Errorf("select database %d: %w", c.Database, err)
 		}
 	}
 	return nil

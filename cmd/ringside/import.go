@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ringside-kv/ringside/loadtest"
+	"github.com/ringside-kv/ringside/resp/importer"
+)
+
+const importLong = `Write the keys of an RDB file, as redis-server and valkey-server make them, into a
+cluster: all types, expiry times and databases. Values are not decoded here: the cluster's
+nodes do that, in parallel.
+
+A key that the cluster has already gets the value of the file, other keys stay. What
+cannot be taken, such as values of modules, is counted and listed, and the exit code is 1.
+A damaged file gives an error with the offset of the damage; what the counts say is
+written by then, and no more.
+
+Exit code 0 if all was taken, 1 if not or if it failed, 2 for a wrong command line, 130
+after Ctrl-C.`
+
+const importExample = `  ringside import --rdb dump.rdb --to 10.0.0.7:6379
+  ssh old-host cat /var/lib/redis/dump.rdb | ringside import --rdb - --to :6379
+  ringside import --rdb dump.rdb --to a:6379,b:6379 --db 0=0 --db 3=1 --match 'user:*'`
+
+func (a *app) importCommand() *cobra.Command {
+	o := new(importOptions)
+	set := o.settings()
+	cmd := &cobra.Command{
+		Use:               "import [flags]",
+		Short:             "Take over the keys of Redis or Valkey",
+		Long:              importLong,
+		Example:           importExample,
+		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	set.AddTo(cmd)
+	resolve := func(cmd *cobra.Command, rest []string) error {
+		return o.resolve(set, a.ownArgs(cmd), rest, a.environ)
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return errors.Join(append([]error{err}, parts(resolve(cmd, nil))...)...)
+	})
+	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
+		if err := resolve(cmd, rest); err != nil {
+			return err
+		}
+		ctx, end := loadtest.StopContext(context.Background())
+		defer end()
+		return a.runImport(ctx, o, cmd.InOrStdin())
+	}
+	return cmd
+}
+
+func (a *app) runImport(ctx context.Context, o *importOptions, stdin io.Reader) error {
+	stats := new(importer.Stats)
+	o.config.Stats = stats
+	began := time.Now()
+	stop := showProgress(a.stderr, stats)
+	err := o.load(ctx, stdin)
+	stop()
+	return a.endImport(ctx, stats.Counts(), time.Since(began), err)
+}
+
+// load imports an RDB file.
+func (o *importOptions) load(ctx context.Context, stdin io.Reader) error {
+	src := stdin
+	if o.rdb != "-" {
+		file, err := os.Open(o.rdb)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			o.config.Stats.SetTotal(info.Size())
+		}
+		src = file
+	}
+	return importer.Load(ctx, src, o.config)
+}
+
+// endImport prints what was done, and turns it into an exit code.
+func (a *app) endImport(ctx context.Context, c importer.Counts, took time.Duration, err error) error {
+	printCounts(a.stdout, c, took)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		fmt.Fprintln(a.stderr, "ringside: import: stopped early")
+		return errStopped
+	case err != nil:
+		for _, err := range parts(err) {
+			fmt.Fprintf(a.stderr, "ringside: import: %v\n", err)
+		}
+		return errFailed
+	case c.Lost > 0:
+		fmt.Fprintf(a.stderr, "ringside: import: not all was taken: %s listed above\n", counted(c.Lost, "loss is", "losses are"))
+		return errFailed
+	}
+	return nil
+}
+
+func printCounts(w io.Writer, c importer.Counts, took time.Duration) {
+	rate := ""
+	if took > 0 {
+		rate = fmt.Sprintf(", %.0f keys/s", float64(c.Keys)/took.Seconds())
+	}
+	fmt.Fprintf(w, "keys       %d, %s of values, in %v%s\n", c.Keys, bytesText(c.Bytes), took.Round(time.Millisecond), rate)
+	for _, line := range []struct {
+		n    int64
+		text string
+	}{
+		{c.Expired, "expired    %d, which had expired before\n"},
+		{c.Filtered, "left out   %d, by --db or --match\n"},
+		{c.Misplaced, "misplaced  %d, which the pool would look for at another server\n"},
+		{c.Metadata, "metadata   of modules was left out at %d keys\n"},
+		{c.Changes, "changed    %d keys were read again because they had changed\n"},
+	} {
+		if line.n > 0 {
+			fmt.Fprintf(w, line.text, line.n)
+		}
+	}
+	if c.Lost > 0 {
+		fmt.Fprintf(w, "not taken  %d\n", c.Lost)
+		for _, l := range c.Losses {
+			fmt.Fprintf(w, "  %v\n", l)
+		}
+		if more := c.Lost - len(c.Losses); more > 0 {
+			fmt.Fprintf(w, "  and %d more\n", more)
+		}
+	}
+	for _, note := range c.Notes {
+		fmt.Fprintf(w, "note       %s\n", note)
+	}
+}
+
+func bytesText(n int64) string {
+	const unit = 1 << 10
+	f, names := float64(n), []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for len(names) > 1 && f >= unit {
+		f, names = f/unit, names[1:]
+	}
+	if names[0] == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, names[0])
+}
