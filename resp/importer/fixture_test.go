@@ -45,7 +45,9 @@ func startTarget(t testing.TB, change ...func(*node.Config)) *redis.Client {
 	return c
 }
 
-func targetConfig(c *redis.Client) client.Config { return client.Config{Addrs: []string{c.Options().Addr}} }
+func targetConfig(c *redis.Client) client.Config {
+	return client.Config{Addrs: []string{c.Options().Addr}}
+}
 
 // do runs a command of words with spaces between them.
 func do(t testing.TB, c interface {

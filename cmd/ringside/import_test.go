@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/resp/node"
+	"github.com/ringside-kv/ringside/store/rdb"
+	"github.com/ringside-kv/ringside/store/rdbfile"
+)
+
+// runImportCommand runs ringside import with what standard input holds.
+func runImportCommand(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	a := app{args: append([]string{"import"}, args...), stdin: strings.NewReader(stdin), stdout: &out, stderr: &err}
+	code = a.run()
+	return code, out.String(), err.String()
+}
+
+func TestImportReportsEveryFaultAtOnce(t *testing.T) {
+	code, stdout, stderr := runImportCommand("", "--to", "here,:0", "--db", "1=x", "--db", "2=1", "--db", "2=3", "--tls-key", "k.pem")
+	if code != exitUsage || stdout != "" {
+		t.Errorf("exit code %d, output %q", code, stdout)
+	}
+	for _, want := range []string{
+		`--to: "here" is not of the form host:port`, `--to: ":0" has no port`, `--db: "1=x" is not of the form n=m`,
+		"--db: database 2 is named twice", "--rdb: missing", "--tls-cert: missing",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%q is missing in\n%s", want, stderr)
+		}
+	}
+}
+
+func TestImportReadsAFileFromStandardInput(t *testing.T) {
+	cfg := node.DefaultConfig()
+	cfg.Addr, cfg.Dir = "127.0.0.1:0", t.TempDir()
+	n, err := node.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	addr := n.Addr().String()
+	var file bytes.Buffer
+	w, err := rdbfile.NewWriter(&file, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for database := range 3 {
+		if err := w.Key(database, []byte("key"), rdb.AppendString(nil, []byte("value")), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := runImportCommand(file.String(), "--rdb", "-", "--to", addr, "--db", "2=4")
+	if code != 0 || !strings.HasPrefix(stdout, "keys       1, ") || !strings.Contains(stdout, "left out   2,") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	c := redis.NewClient(&redis.Options{Addr: addr, DB: 4})
+	defer c.Close()
+	if value := c.Get(context.Background(), "key").Val(); value != "value" {
+		t.Errorf("the value is %q", value)
+	}
+	code, _, stderr = runImportCommand(file.String()[:30], "--rdb", "-", "--to", addr)
+	if code != exitFailure || !strings.Contains(stderr, "ringside: import: read RDB: at byte 30") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	// A value that is not what its type says.
+	file.Reset()
+	if w, err = rdbfile.NewWriter(&file, 10); err == nil {
+		err = w.Key(0, []byte("bad"), rdb.SealAs([]byte("\x0b\x03abc"), 0, 10), 0)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr = runImportCommand(file.String(), "--rdb", "-", "--to", addr)
+	if code != exitFailure || !strings.Contains(stdout, `  database 0, key "bad": Bad data format`) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
