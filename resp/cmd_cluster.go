@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -21,12 +22,12 @@ func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.Args[2]))) }
 func cmdClusterInfo(x *call) {
 	v := x.slotView()
 	state := "ok"
-	if v.bad > 0 {
+	if v.Bad > 0 {
 		state = "fail"
 	}
 	primaries := map[string]bool{}
-	for _, run := range v.runs {
-		primaries[run.primary] = true
+	for _, run := range v.Runs {
+		primaries[run.Primary] = true
 	}
 	var b []byte
 	for _, f := range []struct {
@@ -34,14 +35,14 @@ func cmdClusterInfo(x *call) {
 		value any
 	}{
 		{"cluster_state", state},
-		{"cluster_slots_assigned", ring.Slots - v.bad},
-		{"cluster_slots_ok", ring.Slots - v.bad},
+		{"cluster_slots_assigned", ring.Slots - v.Bad},
+		{"cluster_slots_ok", ring.Slots - v.Bad},
 		{"cluster_slots_pfail", 0},
 		{"cluster_slots_fail", 0},
-		{"cluster_known_nodes", len(v.nodes)},
+		{"cluster_known_nodes", len(v.Nodes)},
 		{"cluster_size", len(primaries)},
-		{"cluster_current_epoch", v.epoch},
-		{"cluster_my_epoch", v.epoch},
+		{"cluster_current_epoch", v.Epoch},
+		{"cluster_my_epoch", v.Epoch},
 		// Nodes do not talk as Redis Cluster's do.
 		{"cluster_stats_messages_sent", 0},
 		{"cluster_stats_messages_received", 0},
@@ -59,13 +60,13 @@ func busPort(port int) int { return port + 10000 }
 func cmdClusterNodes(x *call) {
 	v := x.slotView()
 	var b strings.Builder
-	for _, id := range v.nodes {
+	for _, id := range v.Nodes {
 		if !v.known(id) {
 			continue
 		}
 		at := v.hosts[id]
 		flags, master := "master", "-"
-		if of := v.masters[id]; of != "" {
+		if of := v.Masters[id]; of != "" {
 			flags, master = "slave", clusterID(of)
 		}
 		if v.proxies[id] {
@@ -78,12 +79,12 @@ func cmdClusterNodes(x *call) {
 		if v.away[id] {
 			flags, link = flags+",fail", "disconnected"
 		}
-		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", clusterID(id), at.Host, at.port, busPort(at.port), flags, master, v.epoch, link)
-		for _, run := range v.runsOf(id) {
-			if run.first == run.last {
-				fmt.Fprintf(&b, " %d", run.first)
+		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", clusterID(id), at.Host, at.port, busPort(at.port), flags, master, v.Epoch, link)
+		for _, run := range v.RunsOf(id) {
+			if run.First == run.Last {
+				fmt.Fprintf(&b, " %d", run.First)
 			} else {
-				fmt.Fprintf(&b, " %d-%d", run.first, run.last)
+				fmt.Fprintf(&b, " %d-%d", run.First, run.Last)
 			}
 		}
 		b.WriteByte('\n')
@@ -93,14 +94,14 @@ func cmdClusterNodes(x *call) {
 
 func cmdClusterSlots(x *call) {
 	v := x.slotView()
-	runs := slices.DeleteFunc(slices.Clone(v.runs), func(run slotRun) bool { return !v.known(run.primary) })
+	runs := slices.DeleteFunc(slices.Clone(v.Runs), func(run placement.SlotRun) bool { return !v.known(run.Primary) })
 	x.Array(len(runs))
 	for _, run := range runs {
 		// As in Redis, replicas that are gone are not offered.
-		copies := slices.DeleteFunc(v.copies(&run), func(id string) bool { return id != run.primary && v.away[id] })
+		copies := slices.DeleteFunc(v.copies(&run), func(id string) bool { return id != run.Primary && v.away[id] })
 		x.Array(2 + len(copies))
-		x.Int(int64(run.first))
-		x.Int(int64(run.last))
+		x.Int(int64(run.First))
+		x.Int(int64(run.Last))
 		for _, id := range copies {
 			at := v.hosts[id]
 			x.Array(4)
@@ -113,21 +114,21 @@ func cmdClusterSlots(x *call) {
 }
 
 // copies are the primary and its replicas of which clients can be told.
-func (v *slotView) copies(run *slotRun) []string {
-	hidden := func(id string) bool { return !v.known(id) || v.masters[id] != run.primary }
-	return append([]string{run.primary}, slices.DeleteFunc(slices.Clone(run.backups), hidden)...)
+func (v *slotView) copies(run *placement.SlotRun) []string {
+	hidden := func(id string) bool { return !v.known(id) || v.Masters[id] != run.Primary }
+	return append([]string{run.Primary}, slices.DeleteFunc(slices.Clone(run.Backups), hidden)...)
 }
 
 // cmdClusterShards lists slots that have the same copies as one shard: a node may be in
 // several.
 func cmdClusterShards(x *call) {
 	v := x.slotView()
-	type shard struct{ runs []slotRun }
+	type shard struct{ runs []placement.SlotRun }
 	var shards []*shard
 	byCopies := make(map[string]*shard)
 	shown := make(map[string]bool)
-	for _, run := range v.runs {
-		if !v.known(run.primary) {
+	for _, run := range v.Runs {
+		if !v.known(run.Primary) {
 			continue
 		}
 		copies := strings.Join(v.copies(&run), ",")
@@ -142,7 +143,7 @@ func cmdClusterShards(x *call) {
 		}
 		s.runs = append(s.runs, run)
 	}
-	idle := slices.DeleteFunc(slices.Clone(v.nodes), func(id string) bool { return shown[id] || !v.known(id) || v.proxies[id] })
+	idle := slices.DeleteFunc(slices.Clone(v.Nodes), func(id string) bool { return shown[id] || !v.known(id) || v.proxies[id] })
 	x.Array(len(shards) + len(idle))
 	for _, s := range shards {
 		x.shard(&v, s.runs, v.copies(&s.runs[0]))
@@ -153,13 +154,13 @@ func cmdClusterShards(x *call) {
 }
 
 // shard appends one shard, its primary first.
-func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
+func (x *call) shard(v *slotView, runs []placement.SlotRun, nodes []string) {
 	x.Map(2)
 	x.BulkString("slots")
 	x.Array(2 * len(runs))
 	for _, run := range runs {
-		x.Int(int64(run.first))
-		x.Int(int64(run.last))
+		x.Int(int64(run.First))
+		x.Int(int64(run.Last))
 	}
 	x.BulkString("nodes")
 	x.Array(len(nodes))
@@ -253,7 +254,7 @@ func (x *call) eachInSlot(slot uint16, visit func(key []byte) bool) error {
 			return ring.Slot(database.Name(e.Key)) != slot || visit(bytes.Clone(e.Key))
 		})
 	}
-	token := ring.Token(slot) << slotShift
+	token := ring.Token(slot) << placement.SlotShift
 	return x.own(func(spans []ring.Range) error {
 		for _, span := range spans {
 			if !span.Contains(token) {

@@ -1,13 +1,11 @@
 package resp
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -53,7 +51,11 @@ func (w *watchers) tell(old, now *Routes) {
 	if w.n.Load() == 0 {
 		return
 	}
-	text := changesText(old, now)
+	var before *ring.Placement
+	if old != nil {
+		before = old.Placement
+	}
+	text := placement.Changes(before, now.Placement)
 	if text == "" {
 		return
 	}
@@ -78,36 +80,4 @@ func placementMessage(resp3 bool, text string) []byte {
 	b := append([]byte(head), "$7\r\nmessage\r\n"...)
 	b = wire.AppendBulkString(b, placementChannel)
 	return wire.AppendBulkString(b, text)
-}
-
-// changesText is a line for each range that is not as it was, in the form of RING
-// PLACEMENT TEXT, though buckets go by their hashmask. It is empty if there is none.
-func changesText(old, now *Routes) string {
-	table, err := buckets.TableOf(now.Placement)
-	isBuckets := err == nil
-	var b strings.Builder
-	for row := range now.Placement.Rows() {
-		if old != nil && sameRow(old.Placement.Lookup(row.Range.Start), row) {
-			continue
-		}
-		if isBuckets {
-			b.WriteString(table.Lookup(row.Range.Start).Hashmask.String())
-		} else {
-			b.WriteString(row.Range.String())
-		}
-		fmt.Fprintf(&b, " epoch=%d", row.Epoch)
-		if row.Primary != "" {
-			b.WriteString(" primary=" + row.Primary)
-		}
-		if len(row.Backups) > 0 {
-			b.WriteString(" backups=" + strings.Join(row.Backups, ","))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// sameRow compares what clients are told.
-func sameRow(a, b *ring.Row) bool {
-	return a.Range == b.Range && a.Epoch == b.Epoch && a.Primary == b.Primary && slices.Equal(a.Backups, b.Backups)
 }

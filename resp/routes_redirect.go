@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -115,7 +116,7 @@ func (c *conn) readsCopy(r *request, routes *Routes) bool {
 func (c *conn) movedText(at ring.Token, to string) string {
 	where := uint64(at)
 	if c.srv.cfg.Slots {
-		where >>= slotShift
+		where >>= placement.SlotShift
 	}
 	return "MOVED " + strconv.FormatUint(where, 10) + " " + to
 }
