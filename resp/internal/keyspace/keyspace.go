@@ -1,0 +1,68 @@
+package keyspace
+
+import (
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A Count is what a database holds in some ranges.
+type Count struct {
+	Keys, Expires int64 // keys, and those of them that have an expiry
+	Bytes         int64 // of keys and values
+}
+
+// In counts what the databases below a number hold in spans of a store. It looks at no lease: the
+// counts are statistics.
+func In(st *store.Store, spans []ring.Range, databases int) []Count {
+	all := make([]Count, databases)
+	for _, span := range spans {
+		loads, err := st.LoadByDatabase(span)
+		if err != nil {
+			continue
+		}
+		for n, load := range loads {
+			if n < len(all) {
+				all[n].Keys += load.Keys
+				all[n].Expires += load.Expires
+				all[n].Bytes += load.Bytes
+			}
+		}
+	}
+	return all
+}
+
+// Reply writes counts for Sum. It ends with the last database that has keys.
+func Reply(w *wire.Writer, all []Count) {
+	for len(all) > 1 && all[len(all)-1].Keys == 0 {
+		all = all[:len(all)-1]
+	}
+	w.Array(3 * len(all))
+	for _, n := range all {
+		w.Int(n.Keys)
+		w.Int(n.Expires)
+		w.Int(n.Bytes)
+	}
+}
+
+// Sum adds up what [Reply] has written at several nodes.
+func Sum(replies [][]byte) (sum []Count) {
+	for _, reply := range replies {
+		body, _ := wire.ArrayBody(reply)
+		next := func() int64 {
+			n := wire.ValueLen(body)
+			number, _ := wire.ReplyInt(body[:n])
+			body = body[n:]
+			return number
+		}
+		for i := range wire.ArrayLen(reply) / 3 {
+			if i == len(sum) {
+				sum = append(sum, Count{})
+			}
+			sum[i].Keys += next()
+			sum[i].Expires += next()
+			sum[i].Bytes += next()
+		}
+	}
+	return sum
+}
