@@ -74,9 +74,15 @@ func (u *Unit) Rename(src []byte, from Value, dst []byte, to Value) error {
 // remembers; a key that it has dropped was not used since the store was opened, or
 // is not known to have been.
 func (u *Unit) IdleSeconds(key []byte) int64 {
-	now := u.s.cache.Now()
-	if seen, ok := u.s.cache.LastUsed(u.Place(key), key); ok {
-		return int64(now - seen)
+	if usage, ok := u.s.Usage(key); ok {
+		return int64(usage.Idle)
 	}
-	return int64(now)
+	return int64(u.s.cache.Now())
+}
+
+// Frequency returns how often a key was used, on a logarithmic scale: 0 if the cache has dropped it.
+// Uses are counted only while that is asked for.
+func (u *Unit) Frequency(key []byte) int64 {
+	usage, _ := u.s.Usage(key)
+	return int64(usage.Frequency)
 }

@@ -63,8 +63,8 @@ func (h *health) LastSync() time.Time { return h.wal.LastSync() }
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
 
-// tickLoop makes the log durable in mode everysec and drives the cache's clock,
-// until the store is closed. It does nothing else, so that no trouble keeps it from
+// tickLoop makes the log durable in mode everysec, drives the cache's clock and counts passive ranges
+// anew, until the store is closed. It does nothing else, so that no trouble keeps it from
 // being on time.
 func (s *Store) tickLoop() {
 	tick := time.NewTicker(time.Second)
@@ -76,6 +76,7 @@ func (s *Store) tickLoop() {
 		case <-tick.C:
 		}
 		s.cache.SetClock(uint32(time.Since(s.openedAt) / time.Second))
+		s.counts.Recount()
 		if s.cfg.Fsync == FsyncEverySec {
 			s.wal.Sync()
 		}

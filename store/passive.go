@@ -15,6 +15,7 @@ func (s *Store) SetPassive(r ring.Range, passive bool) {
 	s.passiveMu.Lock()
 	defer s.passiveMu.Unlock()
 	s.passive.Change(r, passive)
+	s.counts.SetPassive(s.passive.Intervals())
 	if !passive {
 		s.expirer.rescan.Store(true)
 	}
@@ -25,5 +26,6 @@ func (s *Store) SetActive(ranges ...ring.Range) {
 	s.passiveMu.Lock()
 	defer s.passiveMu.Unlock()
 	s.passive.Set(layout.Complement(layout.UnionOf(ranges)))
+	s.counts.SetPassive(s.passive.Intervals())
 	s.expirer.rescan.Store(true)
 }

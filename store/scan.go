@@ -28,8 +28,11 @@ func cursorOf(p Place) Cursor { return Cursor(p >> cursorShift) }
 
 // An Entry is one key that a scan has come by.
 type Entry struct {
-	Key  []byte // valid during the call only
-	Type Type
+	Key    []byte // valid during the call only
+	Type   Type
+	Place  Place
+	Expiry int64 // ms since 1970; 0: none
+	Bytes  int64 // of key and value
 }
 
 // scanner reads keys in the order of the store, or at random.
@@ -63,7 +66,7 @@ func (v view) scanUpTo(from, to Cursor, count int, visit func(Entry) bool) (Curs
 			last = at
 		}
 		seen++
-		if !h.Expired(v.now) && !visit(Entry{key, h.Type}) {
+		if !h.Expired(v.now) && !visit(Entry{key, h.Type, p, h.Expiry, int64(len(key)) + h.Size()}) {
 			seen = count
 		}
 		return true

@@ -44,7 +44,7 @@ const (
 
 // An entry in the ring, little-endian, padded to 8 bytes:
 //
-//	place 8 B | capacity of key+line 4 B, in bytes | line length 4 B |
+//	place 8 B | capacity of key+line 4 B, in bytes | line length 3 B, frequency 1 B |
 //	key length 3 B, state 1 B | last read 4 B, s | key | line
 const (
 	entCap    = 8
@@ -82,6 +82,7 @@ type shard struct {
 	// number for all shards would be fetched from the other processor for each read.
 	hits, misses int64
 	spare        *[maxSpare]byte // for rows that grow
+	frequency    *Frequency      // how uses are counted; nil: they are not
 }
 
 // New returns a cache of about size bytes, index included; size 0 gives one
@@ -182,6 +183,7 @@ func (c *Cache) Get(p layout.Place, key, dst []byte) ([]byte, Answer) {
 
 // use notes that an entry is read now.
 func (s *shard) use(e []byte, now uint32) {
+	s.count(e, now)
 	if word := binary.LittleEndian.Uint32(e[entKeyLen:]); word&entRef == 0 {
 		binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
 	}
@@ -193,7 +195,7 @@ func (s *shard) use(e []byte, now uint32) {
 // lineIn returns the line of an entry.
 func lineIn(e []byte) []byte {
 	start := entryHead + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
-	return e[start : start+int(binary.LittleEndian.Uint32(e[entLine:]))]
+	return e[start : start+lineLen(e)]
 }
 
 // missing is the answer for a key without a line.
@@ -249,23 +251,6 @@ func (c *Cache) Peek(p layout.Place, key, dst []byte) ([]byte, Answer) {
 		return dst, Miss
 	}
 	return append(dst, lineIn(e)...), Hit
-}
-
-// LastUsed returns the second, on the cache's clock, in which the key's line was
-// last read or written.
-func (c *Cache) LastUsed(p layout.Place, key []byte) (uint32, bool) {
-	if c.shards == nil {
-		return 0, false
-	}
-	id := keyID(p, key)
-	s := c.shard(&id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slot, ok := s.find(&id)
-	if !ok {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint32(s.entry(slot)[entSeen:]), true
 }
 
 // Put makes line the line of key.

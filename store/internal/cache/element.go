@@ -86,7 +86,7 @@ func (s *shard) useElement(slot uint32, keyLen int) []byte {
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
 	start := entryHead + keyLen
-	return e[start : start+int(binary.LittleEndian.Uint32(e[entLine:]))]
+	return e[start : start+lineLen(e)]
 }
 
 // putElement makes value the value of an element.

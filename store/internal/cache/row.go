@@ -155,7 +155,7 @@ func (r row) copyTo(to row, but int) {
 // rowAt is the line of a slot, which is a row's.
 func (s *shard) rowAt(slot uint32) row {
 	e := s.entry(slot)
-	return row(e[entryHead+itemLine:][:binary.LittleEndian.Uint32(e[entLine:])])
+	return row(e[entryHead+itemLine:][:lineLen(e)])
 }
 
 // putItem makes value an item of a row.

@@ -32,10 +32,13 @@ func entrySize(e []byte) uint64 {
 }
 
 func (s *shard) put(id *lineID, line []byte, now uint32) {
+	frequency := uint8(FirstFrequency)
 	if slot, ok := s.find(id); ok {
 		e := s.entry(slot)
+		s.count(e, now)
+		frequency = e[entFrequency]
 		if len(id.key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
-			binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
+			setLineLen(e, len(line), frequency)
 			binary.LittleEndian.PutUint32(e[entSeen:], now)
 			s.fillStub(e)
 			copy(e[entryHead+len(id.key):], line)
@@ -56,7 +59,7 @@ func (s *shard) put(id *lineID, line []byte, now uint32) {
 	e := s.ring[pos:]
 	binary.LittleEndian.PutUint64(e, uint64(id.place))
 	binary.LittleEndian.PutUint32(e[entCap:], uint32(body))
-	binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
+	setLineLen(e, len(line), frequency)
 	binary.LittleEndian.PutUint32(e[entKeyLen:], uint32(len(id.key))|id.kind)
 	binary.LittleEndian.PutUint32(e[entSeen:], now)
 	copy(e[entryHead:], id.key)

@@ -96,11 +96,11 @@ func (s *shard) keepStub(e []byte, slot uint32, id *lineID) bool {
 		return false
 	}
 	to := s.ring[s.end%n:]
-	seen := binary.LittleEndian.Uint32(e[entSeen:])
+	seen, frequency := binary.LittleEndian.Uint32(e[entSeen:]), e[entFrequency]
 	copy(to[entryHead:], id.key) // first: the two may overlap
 	binary.LittleEndian.PutUint64(to, uint64(id.place))
 	binary.LittleEndian.PutUint32(to[entCap:], uint32(body))
-	binary.LittleEndian.PutUint32(to[entLine:], uint32(len(stub)))
+	setLineLen(to, len(stub), frequency)
 	binary.LittleEndian.PutUint32(to[entKeyLen:], uint32(len(id.key))|entStub)
 	binary.LittleEndian.PutUint32(to[entSeen:], seen)
 	copy(to[entryHead+len(id.key):], stub)

@@ -244,7 +244,7 @@ func (c *Counts) setPart(part int64, l Load) error {
 	case n == 0:
 		c.slices[part].add(l, 1)
 	default:
-		c.database(uint16(n)).add(uint16(part), l, 1)
+		c.database(uint16(n)).add(uint16(part), l, 1, false)
 	}
 	return nil
 }

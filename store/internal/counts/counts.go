@@ -26,8 +26,9 @@ import (
 type Counts struct {
 	// slices and total are of all databases together. What database 0 holds of them is what no
 	// other one does.
-	slices [1 << 16]sliceCount
-	total  sliceCount
+	slices  [1 << 16]sliceCount
+	total   sliceCount
+	passive passive
 	// databases are those from 1 on; nil where nothing was ever counted. counted are the others.
 	databases [database.Limit]atomic.Pointer[databaseCount]
 	counted   atomic.Pointer[[]*databaseCount]
@@ -137,11 +138,15 @@ func (c *Counts) Add(d Delta) {
 	l := Load{Keys: int64(d.Keys), Bytes: d.Bytes, Expires: int64(d.Expires)}
 	c.slices[d.Slice].add(l, 1)
 	c.total.add(l, 1)
+	passive := d.Bytes != 0 && c.passive.isPassive(d.Slice)
+	if passive {
+		c.passive.bytes.Add(d.Bytes)
+	}
 	if d.Bytes < 0 && c.removed != nil {
 		c.removed(d.Slice, -d.Bytes)
 	}
 	if d.Database != 0 {
-		c.database(d.Database).add(d.Slice, l, 1)
+		c.database(d.Database).add(d.Slice, l, 1, passive)
 	}
 }
 
@@ -151,6 +156,7 @@ func (c *Counts) Reset() {
 		c.slices[i].reset()
 	}
 	c.total.reset()
+	c.passive.bytes.Store(0)
 	for _, db := range c.countedDatabases() {
 		db.reset()
 	}
@@ -197,12 +203,16 @@ type Part struct{ Database, Slice uint16 }
 // database n is also in what it loses of all.
 func (c *Counts) Take(gone map[Part]Load, sign int64) {
 	for part, l := range gone {
+		passive := c.passive.isPassive(part.Slice)
 		if part.Database != 0 {
-			c.database(part.Database).add(part.Slice, l, -sign)
+			c.database(part.Database).add(part.Slice, l, -sign, passive)
 			continue
 		}
 		c.slices[part.Slice].add(l, -sign)
 		c.total.add(l, -sign)
+		if passive {
+			c.passive.bytes.Add(-sign * l.Bytes)
+		}
 		if c.removed != nil {
 			c.removed(part.Slice, sign*l.Bytes)
 		}

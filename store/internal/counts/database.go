@@ -10,7 +10,9 @@ import (
 type databaseCount struct {
 	number uint16
 	total  sliceCount
-	pages  [256]atomic.Pointer[[256]sliceCount]
+	// passiveBytes are the bytes in passive slices.
+	passiveBytes atomic.Int64
+	pages        [256]atomic.Pointer[[256]sliceCount]
 }
 
 // database returns the counts of database n, which is at least 1.
@@ -40,7 +42,7 @@ func (c *Counts) countedDatabases() []*databaseCount {
 	return nil
 }
 
-func (db *databaseCount) add(slice uint16, l Load, sign int64) {
+func (db *databaseCount) add(slice uint16, l Load, sign int64, passive bool) {
 	p := &db.pages[slice>>8]
 	page := p.Load()
 	if page == nil {
@@ -49,6 +51,9 @@ func (db *databaseCount) add(slice uint16, l Load, sign int64) {
 	}
 	page[slice&0xff].add(l, sign)
 	db.total.add(l, sign)
+	if passive {
+		db.passiveBytes.Add(sign * l.Bytes)
+	}
 }
 
 func (db *databaseCount) of(slice uint16) Load {
@@ -70,6 +75,7 @@ func (db *databaseCount) each(visit func(slice uint16, l Load)) {
 
 func (db *databaseCount) reset() {
 	db.total.reset()
+	db.passiveBytes.Store(0)
 	for i := range db.pages {
 		if page := db.pages[i].Load(); page != nil {
 			for j := range page {

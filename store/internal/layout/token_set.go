@@ -48,3 +48,11 @@ func (ts *TokenSet) Change(r ring.Range, add bool) {
 // Set makes the set that of intervals, which are in order with gaps between them. The caller
 // does not change them any more.
 func (ts *TokenSet) Set(sts []Interval) { ts.intervals.Store(&sts) }
+
+// Intervals returns the set, which the caller does not change.
+func (ts *TokenSet) Intervals() []Interval {
+	if p := ts.intervals.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
