@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/script"
+	"github.com/ringside-kv/ringside/store"
 )
 
 // EVAL and its like. A script runs where its keys are, in the unit of its request, under
@@ -59,6 +60,9 @@ func cmdEval(x *call) {
 	case known.Flagged && known.Flags&script.NoWrites == 0 && x.writesRefused(x.Args[3:3+n]):
 		x.Error(msgNoReplicas)
 		return
+	case known.Flagged && known.Flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(store.Growth(x.Unit)):
+		x.Error(command.MsgOOM)
+		return
 	}
 	x.scriptDatabase = db
 	x.runScript(known, x.Args[3:3+n], x.Args[3+n:], readonly || known.Flags&script.NoWrites != 0)
@@ -76,6 +80,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.ScriptMemory.Load())
 	defer all.done(run)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
+	h.full = known.Flags&script.AllowOOM == 0 && x.srv.quota.Refuses(store.Growth(x.Unit))
 	at := len(x.Buf)
 	reply, err := run.runtime.Run(known.Script, command.ClientKeys(keys), argv, &h, x.Buf, x.Proto == 3)
 	if x.StartsAgain() {
@@ -122,6 +127,7 @@ type scriptHost struct {
 	run      *scriptRun
 	known    *knownScript
 	readonly bool
+	full     bool // the data was over its limit when the script began
 	moved    bool // the node that has forwarded the request must look for the owner again
 }
 
@@ -208,6 +214,9 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 		return "", false
 	case h.readonly:
 		return "ERR Write commands are not allowed from read-only scripts.", false
+	}
+	if h.full && cmd.Flags&command.FlagDenyOOM != 0 && !h.run.wrote.Load() {
+		return command.MsgOOM, false
 	}
 	if err := x.conn.writable(cmd); err != nil {
 		return command.ErrorText(err), false // which Commit will say of the whole unit

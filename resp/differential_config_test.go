@@ -31,7 +31,7 @@ var configValues = []string{
 // ownLimits are parameters whose limits are Ringside's, or that only a restart of Ringside changes: it
 // refuses some values that Redis takes. What Redis refuses, Ringside refuses in the same words.
 var ownLimits = map[string]string{
-	"maxclients": "10000", "slowlog-max-len": "128", "proto-max-bulk-len": "536870912", "maxmemory-clients": "268435456",
+	"maxclients": "10000", "slowlog-max-len": "128", "proto-max-bulk-len": "536870912", "maxmemory-clients": "268435456", "maxmemory": "0",
 	"min-replicas-to-write": "0", "min-slaves-to-write": "0", "appendfsync": "everysec", "loglevel": "notice", "shutdown-timeout": "10",
 	"tls-cert-file": "", "tls-key-file": "", "tls-ca-cert-file": "", "tls-auth-clients": "yes",
 }
@@ -39,8 +39,7 @@ var ownLimits = map[string]string{
 // notCompared are parameters that Redis would act on in ways that end the comparison, or that its build
 // decides about.
 var notCompared = map[string]bool{
-	"port": true, "bind": true, "tls-port": true, "requirepass": true, "maxmemory": true, "maxmemory-policy": true,
-	"maxmemory-samples": true, "maxmemory-eviction-tenacity": true, "lfu-log-factor": true, "lfu-decay-time": true,
+	"port": true, "bind": true, "tls-port": true, "requirepass": true,
 	"watchdog-period": true, "activedefrag": true, "maxclients": true, "timeout": true, "appendonly": true, "save": true, "oom-score-adj": true,
 }
 
@@ -86,7 +85,7 @@ func TestConfigTakesWhatRedisTakes(t *testing.T) {
 // The values of a new server are Redis', except where another one is true of Ringside.
 func TestConfigKnowsEveryParameterOfRedis(t *testing.T) {
 	others := map[string]string{
-		"appendonly": "yes", "client-output-buffer-limit": "normal 67108864 0 0 slave 0 0 0 pubsub 67108864 0 0", "maxmemory-clients": "268435456",
+		"appendonly": "yes", "client-output-buffer-limit": "normal 67108864 0 0 slave 0 0 0 pubsub 67108864 0 0", "maxmemory-clients": "268435456", "maxmemory": "0",
 		"tcp-keepalive": "0", "slowlog-log-slower-than": "0", "slowlog-max-len": "0",
 	}
 	differential(t, func(d *differ) {
@@ -94,8 +93,6 @@ func TestConfigKnowsEveryParameterOfRedis(t *testing.T) {
 		for i := 0; i+1 < len(reply.Elems); i += 2 {
 			name, want := reply.Elems[i].Text, reply.Elems[i+1].Text
 			switch name {
-			case "maxmemory-samples", "maxmemory-eviction-tenacity", "lfu-log-factor", "lfu-decay-time":
-				continue // of eviction
 			case "dir", "port", "bind", "io-threads", "dbfilename", "logfile", "pidfile", "save", "enable-debug-command", "enable-module-command", "enable-protected-configs", "unixsocket":
 				want = "any"
 			}

@@ -62,6 +62,7 @@ func (m *reporter) storeMetrics() {
 	m.gauge("data_bytes", func(x *sample) float64 { return float64(x.store.Bytes) })
 	m.gauge("writes_refused", func(x *sample) float64 { return float64(admin.Bit(x.srv.store.Writable() != nil)) })
 	m.count("expired_keys_total", func(x *sample) int64 { return x.store.Expired })
+	m.count("evicted_keys_total", func(x *sample) int64 { return x.srv.quota.Evicted() })
 	m.count("commits_total", func(x *sample) int64 { return x.store.Commits })
 	m.gauge("cache_size_bytes", func(x *sample) float64 { return float64(x.store.CacheSize) })
 	m.gauge("cache_bytes", func(x *sample) float64 { return float64(x.store.CacheBytes) })

@@ -83,6 +83,10 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
+	if r.cmd.MayWrite && c.srv.quota.Limits() && refusedByQuota(c, r.cmd, x.Args) {
+		c.reject(r.cmd, rejection(r.cmd, command.MsgOOM))
+		return
+	}
 	if c.srv.monitors.active() && r.progress == nil && (r.cmd.As == nil || r.stored) && r.cmd.InMulti != command.MultiEnds {
 		c.srv.monitors.feed(c, r.cmd, x.Args, false)
 	}

@@ -20,6 +20,9 @@ func (c *conn) runUnit(reqs []request) int {
 			break
 		}
 	}
+	if c.srv.quota.Limits() && !makeRoom(c, reqs) {
+		return 0
+	}
 	c.refuseBusy(reqs)
 	if len(c.touched) > 1 {
 		c.srv.store.Prefetch(c.touched)

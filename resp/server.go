@@ -16,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/ring"
@@ -131,6 +132,7 @@ type Server struct {
 	pubsub          pubsub.Registry
 	courier         pubsub.Worker
 	draws           collection.Draws
+	quota           *quota.Quota
 
 	keyEvents keyEvents
 
@@ -173,6 +175,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.settings.Protected.Store(cfg.ProtectedMode)
 	s.settings.KeepAlive.Store(int64(cfg.TCPKeepAlive))
 	s.stats = stats.New(s.table)
+	startQuota(s)
 	s.admin = newAdmin(s)
 	s.budget.init(s)
 	s.scripts.init(s.keptMost)

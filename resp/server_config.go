@@ -57,6 +57,7 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 	}
 	s.settings.Set(&old, &next)
 	s.admin.Config.SetRedisConfig(old.RedisConfig, next.RedisConfig)
+	s.quota.SettingsChanged()
 	s.tracking.shrink()
 	return nil
 }
@@ -64,8 +65,6 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 // fixed are answers of CONFIG GET that only a restart changes.
 func (s *Server) fixed() map[string]string {
 	answers := map[string]string{
-		"maxmemory":            "0", // no limit on the data, so nothing is evicted
-		"maxmemory-policy":     "noeviction",
 		"appendfsync":          string(s.store.Fsync()),
 		"enable-debug-command": s.cfg.Debug,
 		"io-threads":           strconv.Itoa(runtime.GOMAXPROCS(0)),
@@ -99,6 +98,7 @@ func newConfig(s *Server) settings.Table {
 		more = append(more, settings.Fixed("port", func() string { return strconv.FormatInt(s.port.Load(), 10) }))
 	}
 	t := settings.NewTable(set, more...)
+	t.AfterQuota(s.quota.SettingsChanged)
 	t.SetRedisConfig("", s.cfg.Settings.RedisConfig)
 	return t
 }

@@ -77,6 +77,12 @@ var ringCommands = []command.Row{
 				Flags:   command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
 				Keys:    []command.KeySpec{{Flags: "RW access update", Index: 2, Last: 1, Step: 1}},
 			},
+			{
+				Name: "evict", Arity: 3, Group: "cluster", Run: byServer(cmdRingEvict),
+				Between: true, Frees: true, Quick: true,
+				Flags: command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
+				Keys:  []command.KeySpec{{Flags: "RW delete", Index: 2, Step: 1}},
+			},
 			ringWhole("watch", -3, cmdRingWatch, command.FlagReadonly),
 			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
 			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),

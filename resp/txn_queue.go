@@ -183,6 +183,9 @@ func (c *conn) unqueueable(r *request) string {
 			return command.ErrorText(err)
 		}
 	}
+	if refusedInQueue(c, r.cmd) {
+		return command.MsgOOM
+	}
 	args := c.args[r.first:r.last]
 	size := queuedCost
 	for _, arg := range args {

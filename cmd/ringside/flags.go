@@ -39,6 +39,10 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"name of this node; its directory stores it (default: the stored name; in a new directory the host name and an identity)")
 	s.Add("min-free-disk", settings.Size(&cfg.MinFreeDisk),
 		"free disk space below which writes are refused; 0 = off")
+	s.Add("max-data", settings.Size(&cfg.MaxData),
+		"size of the keys and values that this node may hold as a primary (Redis: maxmemory); 0 = no limit")
+	choice("max-data-policy", &cfg.MaxDataPolicy,
+		"keys that are evicted when the data comes near --max-data; noeviction = none, writes that need space are refused")
 
 	s.Group("Memory")
 	s.Add("memory", settings.Size(&cfg.Memory),
@@ -125,6 +129,8 @@ var redisNames = map[string]string{
 	"password":                "requirepass",
 	"auth":                    "requirepass",
 	"timeout":                 "idle-timeout",
+	"maxmemory":               "max-data",
+	"maxmemory-policy":        "max-data-policy",
 	"proto-max-bulk-len":      "max-value-size",
 	"hash-max-listpack-value": "packed-size",
 	"lua-time-limit":          "busy-reply-threshold",

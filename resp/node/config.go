@@ -56,7 +56,7 @@ const HTTPOff = "off"
 // Begin with [DefaultConfig] and change what shall differ: in some fields zero is
 // a setting of its own, which [Config.EnsureDefaults] leaves alone. These are
 // Backups, Cache, ProtectedMode, AuthTimeout, IdleTimeout, TCPKeepAlive, TrackedKeys, BusyAfter,
-// SlowlogSlowerThan, SlowlogMaxLen and MinFreeDisk.
+// SlowlogSlowerThan, SlowlogMaxLen, MaxData and MinFreeDisk.
 type Config struct {
 	// Addr is the host:port where clients connect. An empty host is every
 	// interface; port 0 is a free one.
@@ -134,6 +134,10 @@ type Config struct {
 	BlockCache   int64 // Pebble's cache of table blocks
 	MemTableSize int64 // one memtable of Pebble; a few exist at a time
 	MinFreeDisk  int64 // writes are refused while less is free; 0 is off
+	// MaxData is how many bytes of data the node may hold as a primary; 0: no limit. MaxDataPolicy is
+	// which keys are evicted then: one of Redis' maxmemory policies.
+	MaxData       int64
+	MaxDataPolicy string
 
 	RequirePass string // password that AUTH must give; empty: none
 	TLSCert     string // PEM file; with TLSKey, clients connect through TLS
@@ -219,6 +223,7 @@ func DefaultConfig() Config {
 		BlockCache:        128 * mib,
 		MemTableSize:      16 * mib,
 		MinFreeDisk:       256 * mib,
+		MaxDataPolicy:     "noeviction",
 		ProtectedMode:     true,
 		Debug:             "no",
 		MaxClients:        10000,
@@ -251,6 +256,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Role, d.Role)
 	ensure(&c.Route, d.Route)
 	ensure(&c.Debug, d.Debug)
+	ensure(&c.MaxDataPolicy, d.MaxDataPolicy)
 	ensure(&c.RereplicateAfter, d.RereplicateAfter)
 	ensure(&c.ForwardTimeout, d.ForwardTimeout)
 	ensure(&c.Databases, d.Databases)

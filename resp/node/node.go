@@ -256,6 +256,8 @@ func (c *Config) settings() resp.Settings {
 	return resp.Settings{
 		Password:          c.RequirePass,
 		Route:             resp.RouteMode(c.Route),
+		MaxData:           c.MaxData,
+		DataPolicy:        c.MaxDataPolicy,
 		MaxClients:        c.MaxClients,
 		MaxKey:            c.MaxKeySize,
 		MaxValue:          c.MaxValueSize,

@@ -7,7 +7,7 @@ import (
 
 // reloads are the settings that Reload applies.
 var reloads = []string{
-	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval",
+	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval", "max-data", "max-data-policy",
 	"max-clients", "max-key-size", "max-value-size", "max-args", "packed-size", "hll-sparse-max-bytes",
 	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
 	"slowlog-slower-than", "slowlog-max-len", "tls-cert", "tls-key", "tls-ca",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -40,6 +41,7 @@ func (c Config) Validate() error {
 	f.oneOf("strategy", c.Strategy, Choices("strategy"))
 	f.oneOf("hash", c.Hash, Choices("hash"))
 	f.oneOf("fsync", c.Fsync, Choices("fsync"))
+	f.oneOf("max-data-policy", c.MaxDataPolicy, Choices("max-data-policy"))
 	f.oneOf("enable-debug-command", c.Debug, Choices("enable-debug-command"))
 	c.validateSizes(&f)
 	c.validateAccess(&f)
@@ -63,6 +65,8 @@ func Choices(setting string) []string {
 		return strategy.KetamaRules()
 	case "enable-debug-command":
 		return []string{"yes", "no", "local"}
+	case "max-data-policy":
+		return resp.DataPolicies()
 	case "fsync":
 		return []string{FsyncAlways, FsyncEverysec, FsyncNo}
 	}
@@ -160,6 +164,9 @@ func (c Config) validateSizes(f *faults) {
 	f.size("script-memory", c.ScriptMemory, 1*mib, 1<<40, "")
 	if c.MinFreeDisk < 0 {
 		f.add("min-free-disk", "%d is negative; 0 is off", c.MinFreeDisk)
+	}
+	if c.MaxData < 0 {
+		f.add("max-data", "%d is negative; 0 is no limit", c.MaxData)
 	}
 	f.count("max-clients", c.MaxClients, 1, 1_000_000)
 	f.count("max-args", c.MaxArgs, 16, 1<<24)

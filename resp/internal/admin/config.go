@@ -94,6 +94,7 @@ func cmdConfigSet(x *call) {
 func cmdConfigResetstat(x *call) {
 	x.srv.Stats.Reset()
 	x.srv.Stats.ExpiredBefore.Store(x.srv.Store.Stats().Expired)
+	x.srv.Stats.EvictedBefore.Store(x.srv.Quota.Evicted())
 	x.OK()
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/store"
@@ -19,6 +20,7 @@ type Server struct {
 	Table    *command.Table
 	Stats    *stats.Stats
 	Settings *settings.Running
+	Quota    *quota.Quota
 	Config   settings.Table
 	Source   Source
 	Shutdown func() // must not wait for the server to close

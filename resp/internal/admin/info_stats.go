@@ -31,7 +31,7 @@ func infoStats(w *Info) {
 	w.Line("expired_stale_perc", "0.00")
 	w.Line("expired_time_cap_reached_count", 0)
 	w.Line("expire_cycle_cpu_milliseconds", 0)
-	w.Line("evicted_keys", 0)
+	w.Line("evicted_keys", w.srv.Quota.Evicted()-s.EvictedBefore.Load())
 	w.Line("evicted_clients", s.OutputLimit.Load())
 	w.Line("total_eviction_exceeded_time", 0)
 	w.Line("current_eviction_exceeded_time", 0)

@@ -23,6 +23,7 @@ const (
 	MsgNoAuth        = "NOAUTH Authentication required."
 	MsgUnitTooLarge  = "ERR the script or transaction changes more than there is memory for (client-memory)"
 	MsgOverflow      = "ERR increment or decrement would overflow"
+	MsgOOM           = "OOM command not allowed when used memory > 'maxmemory'."
 	MsgKeyTooLong    = "ERR key is too long"
 	MsgFieldTooLong  = "ERR field or member is too long (max-key-size)"
 	MsgNameTooLong   = "ERR the name of a group or consumer is too long (max-key-size)"

@@ -10,6 +10,7 @@ type Limits struct {
 	Sparse       atomic.Int64 // bytes of a HyperLogLog up to which it is sparse
 	OutputBuffer atomic.Int64 // bytes of replies that wait for one client
 	Encodings    Encodings
+	CountsUses   atomic.Bool // how often keys are used is counted, for the eviction of those that are used least
 }
 
 // Encodings are up to which sizes Redis keeps collections in a compact form. Here they only decide

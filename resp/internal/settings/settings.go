@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,11 @@ type Settings struct {
 	ClientMemory int64         // bytes of requests and replies of all clients together
 	ScriptMemory int64         // bytes that one script may take
 	IdleTimeout  time.Duration // 0: none
+
+	// MaxData is how many bytes of data the node may hold as a primary; 0: any number. DataPolicy is
+	// which keys are evicted then; "" is noeviction.
+	MaxData    int64
+	DataPolicy string
 
 	// Route says what new connections get for keys of other nodes.
 	Route RouteMode
@@ -147,6 +153,12 @@ func (s *Settings) Validate() error {
 		}
 	}
 	errs = append(errs, checkRedisConfig(s.RedisConfig)...)
+	if s.MaxData < 0 {
+		errs = append(errs, fmt.Errorf("resp: data size %d is negative", s.MaxData))
+	}
+	if _, ok := ParsePolicy(s.DataPolicy); !ok {
+		errs = append(errs, fmt.Errorf("resp: data policy %q is none of %s", s.DataPolicy, strings.Join(PolicyNames(), ", ")))
+	}
 	if s.IdleTimeout < 0 {
 		errs = append(errs, fmt.Errorf("resp: idle timeout %s is negative", s.IdleTimeout))
 	}
@@ -185,6 +197,7 @@ type Running struct {
 	Protected    atomic.Bool
 	PushBuffer   atomic.Int64 // bytes of messages that wait for one client; 0: OutputBuffer
 	limits       atomic.Pointer[bufferLimits]
+	Quota        Quota
 }
 
 // Set makes the settings those of from: all of them, or, with old, those that differ from
@@ -194,6 +207,7 @@ func (s *Running) Set(old, from *Settings) {
 		for _, e := range s.encodings() {
 			e.at.Store(e.standard)
 		}
+		s.Quota.setStandard()
 	}
 	if old == nil || old.Password != from.Password {
 		s.SetPassword(from.Password)
@@ -221,6 +235,11 @@ func (s *Running) Set(old, from *Settings) {
 	put(&s.ForwardLimit, func(x *Settings) int64 { return int64(x.ForwardTimeout) })
 	put(&s.MinInSync, func(x *Settings) int64 { return int64(x.MinInSync) })
 	put(&s.ScrubEvery, func(x *Settings) int64 { return int64(x.ScrubInterval) })
+	put(&s.Quota.MaxData, func(x *Settings) int64 { return x.MaxData })
+	if old == nil || old.DataPolicy != from.DataPolicy {
+		p, _ := ParsePolicy(from.DataPolicy)
+		s.Quota.policy.Store(int32(p))
+	}
 	if old == nil || old.Route != from.Route {
 		s.Redirect.Store(from.Route == RouteRedirect)
 	}

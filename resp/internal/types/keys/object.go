@@ -71,13 +71,21 @@ func cmdObjectRefcount(x *command.Call) {
 }
 
 func cmdObjectIdletime(x *command.Call) {
-	if _, ok := object(x); ok {
+	switch _, ok := object(x); {
+	case !ok:
+	case x.Limits.CountsUses.Load():
+		x.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	default:
 		x.Int(x.Unit.IdleSeconds(x.Args[2]))
 	}
 }
 
 func cmdObjectFreq(x *command.Call) {
-	if _, ok := object(x); ok {
+	switch _, ok := object(x); {
+	case !ok:
+	case x.Limits.CountsUses.Load():
+		x.Int(x.Unit.Frequency(x.Args[2]))
+	default:
 		x.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	}
 }

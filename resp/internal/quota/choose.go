@@ -1,0 +1,76 @@
+package quota
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/ringside-kv/ringside/resp/internal/settings"
+)
+
+// A candidate is a key that was drawn, as the store knew it then.
+type candidate struct {
+	key    []byte
+	bytes  int64
+	expiry int64 // ms since 1970; 0: none
+	cached bool  // the cache knows how it was used
+	idle   uint32
+	uses   uint8 // the logarithmic counter
+}
+
+// colder returns a negative number if a is to be evicted before b.
+func colder(p settings.Policy, a, b *candidate) int {
+	switch p {
+	case settings.VolatileTTL:
+		return cmp.Compare(a.expiry, b.expiry)
+	case settings.AllKeysRandom, settings.VolatileRandom:
+		return 0
+	}
+	// What the cache has dropped was used before all that it has kept.
+	if a.cached != b.cached {
+		if b.cached {
+			return -1
+		}
+		return 1
+	}
+	if p.CountsUses() {
+		if c := cmp.Compare(a.uses, b.uses); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(b.idle, a.idle)
+}
+
+// A pool keeps the coldest candidates of earlier draws, the coldest first, so that a key that is cold
+// among all is found though few are drawn at a time. Keys in it may have been used or removed since.
+type pool struct{ all []candidate }
+
+// maxPool is how many candidates a pool keeps.
+const maxPool = 64
+
+// add adds candidates and leaves the coldest.
+func (c *pool) add(p settings.Policy, drawn []candidate) {
+	for _, d := range drawn {
+		if !slices.ContainsFunc(c.all, func(o candidate) bool { return bytes.Equal(o.key, d.key) }) {
+			c.all = append(c.all, d)
+		}
+	}
+	slices.SortStableFunc(c.all, func(a, b candidate) int { return colder(p, &a, &b) })
+	if len(c.all) > maxPool {
+		clear(c.all[maxPool:])
+		c.all = c.all[:maxPool]
+	}
+}
+
+// take removes up to n of the coldest candidates, which hold at least so many bytes together, or all.
+func (c *pool) take(n int, bytes int64) (taken []candidate) {
+	sum := int64(0)
+	for len(taken) < min(n, len(c.all)) && sum < bytes {
+		sum += c.all[len(taken)].bytes
+		taken = append(taken, c.all[len(taken)])
+	}
+	rest := copy(c.all, c.all[len(taken):])
+	clear(c.all[rest:])
+	c.all = c.all[:rest]
+	return taken
+}
