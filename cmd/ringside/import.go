@@ -14,19 +14,30 @@ import (
 	"github.com/ringside-kv/ringside/resp/importer"
 )
 
-const importLong = `Write the keys of an RDB file, as redis-server and valkey-server make them, into a
-cluster: all types, expiry times and databases. Values are not decoded here: the cluster's
-nodes do that, in parallel.
+const importLong = `Take the keys of Redis, Valkey and their like over into a cluster: all types, expiry
+times and databases.
 
-A key that the cluster has already gets the value of the file, other keys stay. What
-cannot be taken, such as values of modules, is counted and listed, and the exit code is 1.
-A damaged file gives an error with the offset of the damage; what the counts say is
-written by then, and no more.
+With --from, the server is followed as its replicas follow it: all keys are copied, and
+then those that change, until Ctrl-C, or with --once until the cluster has caught up.
+Clients of the source go on. With --state, an import that was ended or killed goes on where
+it was; the data is the same as if it had never been. Keys that change are read again as
+a whole, so a large collection that changes all the time costs its size each time. The
+cluster must be empty at the beginning, but for databases that --db does not name;
+--merge lets other keys stay.
+
+With --rdb, the keys of a file are written. A key that the cluster has already gets the
+value of the file, other keys stay. A damaged file gives an error with the offset of the
+damage; what the counts say is written by then, and no more.
+
+What cannot be taken, such as values of modules, is counted and listed, and the exit code
+is 1.
 
 Exit code 0 if all was taken, 1 if not or if it failed, 2 for a wrong command line, 130
 after Ctrl-C.`
 
-const importExample = `  ringside import --rdb dump.rdb --to 10.0.0.7:6379
+const importExample = `  ringside import --from redis://10.0.0.1:6379 --to 10.0.0.7:6379 --state import.state
+  RINGSIDE_FROM_PASSWORD=secret ringside import --from rediss://old:6380 --to :6379 --once
+  ringside import --rdb dump.rdb --to 10.0.0.7:6379
   ssh old-host cat /var/lib/redis/dump.rdb | ringside import --rdb - --to :6379
   ringside import --rdb dump.rdb --to a:6379,b:6379 --db 0=0 --db 3=1 --match 'user:*'`
 
@@ -42,6 +53,8 @@ func (a *app) importCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	set.AddTo(cmd)
+	cmd.Flags().BoolVar(&o.once, "once", false, "with --from: end when the cluster has caught up with the source")
+	cmd.Flags().BoolVar(&o.follow.Merge, "merge", false, "with --from: let keys stay that the cluster has already")
 	resolve := func(cmd *cobra.Command, rest []string) error {
 		return o.resolve(set, a.ownArgs(cmd), rest, a.environ)
 	}
@@ -64,7 +77,13 @@ func (a *app) runImport(ctx context.Context, o *importOptions, stdin io.Reader) 
 	o.config.Stats = stats
 	began := time.Now()
 	stop := showProgress(a.stderr, stats)
-	err := o.load(ctx, stdin)
+	var err error
+	if o.rdb != "" {
+		err = o.load(ctx, stdin)
+	} else {
+		o.follow.Config, o.follow.Once = o.config, o.once
+		err = importer.Follow(ctx, o.follow)
+	}
 	stop()
 	return a.endImport(ctx, stats.Counts(), time.Since(began), err)
 }
@@ -91,7 +110,7 @@ func (a *app) endImport(ctx context.Context, c importer.Counts, took time.Durati
 	printCounts(a.stdout, c, took)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprintln(a.stderr, "ringside: import: stopped early")
+		fmt.Fprintln(a.stderr, "ringside: import: stopped")
 		return errStopped
 	case err != nil:
 		for _, err := range parts(err) {
@@ -133,6 +152,9 @@ func printCounts(w io.Writer, c importer.Counts, took time.Duration) {
 		if more := c.Lost - len(c.Losses); more > 0 {
 			fmt.Fprintf(w, "  and %d more\n", more)
 		}
+	}
+	if c.Received > 0 {
+		fmt.Fprintf(w, "behind     by %s of the source's stream, %d keys\n", bytesText(c.Received-c.Applied), c.Waiting)
 	}
 	for _, note := range c.Notes {
 		fmt.Fprintf(w, "note       %s\n", note)

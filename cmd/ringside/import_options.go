@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
+	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
 )
 
@@ -15,15 +17,29 @@ import (
 type importOptions struct {
 	access
 	rdb       string
+	from      []string
+	source    access // but for its password, which may also be in from
 	to        []string
 	databases []string
+	once      bool
 	config    importer.Config
+	follow    importer.FollowConfig // but for what is in config
 }
 
 func (o *importOptions) settings() *settings.Set {
 	s := settings.New(envPrefix)
 	s.Group("Source")
 	s.Add("rdb", settings.Text(&o.rdb, "FILE"), "RDB file to read; - is standard input", settings.Files())
+	s.Add("from", settings.List(&o.from, "redis://[user:password@]host:port"),
+		"server to follow as a replica does; rediss:// is through TLS")
+	s.Add("from-password", settings.Text(&o.source.password, "PASSWORD"),
+		"password of the source; a variable keeps it out of the process list", settings.Secret())
+	s.Add("from-tls-ca", settings.Text(&o.source.tlsCA, "FILE"), "authority that has signed the source's certificate (PEM)", settings.Files())
+	s.Add("from-tls-name", settings.Text(&o.source.tlsName, "NAME"), "name that the source's certificate must have")
+	s.Add("from-tls-cert", settings.Text(&o.source.tlsCert, "FILE"), "certificate to show the source (PEM)", settings.Files())
+	s.Add("from-tls-key", settings.Text(&o.source.tlsKey, "FILE"), "key of that certificate (PEM)", settings.Files())
+	s.Add("state", settings.Text(&o.follow.State, "FILE"),
+		"file that remembers how far the import has come; with it, the next run goes on from there", settings.Files())
 
 	s.Group("Target")
 	s.Add("to", settings.Commas(&o.to, "host:port,…"), "where some of the cluster's nodes serve clients; one is enough")
@@ -49,12 +65,64 @@ func (o *importOptions) resolve(set *settings.Set, args, rest, environ []string)
 	fault := func(flag, format string, args ...any) {
 		faults = append(faults, &settings.Fault{Source: set.Where(flag), Text: fmt.Sprintf(format, args...)})
 	}
-	if o.rdb == "" {
-		fault("rdb", "missing: the file to read, or - for standard input")
+	switch {
+	case o.rdb == "" && len(o.from) == 0:
+		fault("rdb", "missing: the file to read, or - for standard input; or give --from")
+	case o.rdb != "" && len(o.from) > 0:
+		fault("rdb", "has no meaning beside --from")
+	case o.rdb != "":
+		for _, flag := range []string{"from-password", "from-tls-ca", "from-tls-name", "from-tls-cert", "from-tls-key", "state"} {
+			if set.Given(flag) {
+				fault(flag, "has no meaning without --from")
+			}
+		}
 	}
+	o.resolveSource(fault)
 	o.resolveTarget(fault)
 	o.resolveDatabases(fault)
 	return errors.Join(faults...)
+}
+
+// resolveSource reads the URL of the source.
+func (o *importOptions) resolveSource(fault func(flag, format string, args ...any)) {
+	if len(o.from) > 1 {
+		fault("from", "is given %d times, and one source is followed", len(o.from))
+	}
+	for _, text := range o.from {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" {
+			fault("from", "%q is not of the form redis://[user:password@]host:port", hidePassword(text))
+			continue
+		}
+		port := u.Port()
+		if port == "" {
+			port = "6379"
+		}
+		if path := strings.Trim(u.Path, "/"); path != "" || u.RawQuery != "" || u.Fragment != "" {
+			fault("from", "what follows %s has no meaning: databases are chosen by --db", u.Host)
+		}
+		source := client.Config{Addrs: []string{net.JoinHostPort(u.Hostname(), port)}, Password: o.source.password}
+		if password, ok := u.User.Password(); ok {
+			source.Password = password
+		}
+		if source.Username = u.User.Username(); source.Username == "default" {
+			source.Username = ""
+		}
+		if source.Username != "" && source.Password == "" {
+			fault("from", "%s has a user name without a password", u.Host)
+		}
+		o.source.tls = u.Scheme == "rediss"
+		source.TLS = o.source.tlsConfig("", func(flag, format string, args ...any) { fault("from-"+flag, format, args...) })
+		o.follow.Source = source
+	}
+}
+
+// hidePassword leaves out what may be a password in a URL that cannot be parsed.
+func hidePassword(text string) string {
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		return "…" + text[at:]
+	}
+	return text
 }
 
 func (o *importOptions) resolveTarget(fault func(flag, format string, args ...any)) {

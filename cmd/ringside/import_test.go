@@ -34,6 +34,15 @@ func TestImportReportsEveryFaultAtOnce(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, stderr)
 		}
 	}
+	_, _, stderr = runImportCommand("", "--from", "http://user:secret@x", "--from", "redis://user@host/3", "--to", ":1")
+	for _, want := range []string{`--from: "…@x" is not of the form`, "--from: host has a user name without", "databases are chosen by --db", "--from: is given 2 times"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%q is missing in\n%s", want, stderr)
+		}
+	}
+	if strings.Contains(stderr, "secret") {
+		t.Errorf("the password is shown:\n%s", stderr)
+	}
 }
 
 func TestImportReadsAFileFromStandardInput(t *testing.T) {

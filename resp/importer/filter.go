@@ -34,7 +34,25 @@ func (f *Filter) all(n int) bool {
 	return ok && f.Match == "" && f.Owns == nil
 }
 
-// takes counts what it leaves out.
+// reaches reports whether keys go to a database of the target.
+func (f *Filter) reaches(target int) bool {
+	if f.Databases == nil {
+		return true
+	}
+	for _, to := range f.Databases {
+		if to == target {
+			return true
+		}
+	}
+	return false
+}
+
+// owns reports whether a key is taken.
+func (f *Filter) owns(key []byte) bool {
+	return (f.Match == "" || glob.Match([]byte(f.Match), key, false)) && (f.Owns == nil || f.Owns(key))
+}
+
+// takes is owns, and counts what is left out.
 func (f *Filter) takes(key []byte, s *Stats) bool {
 	if f.Match != "" && !glob.Match([]byte(f.Match), key, false) {
 		s.filtered.Add(1)

@@ -44,13 +44,15 @@ type batch struct {
 	failed   []int // items that are to be sent again
 	pipe     *client.Pipeline
 	of       *client.Ring // of pipe
+	again    bool         // the keys have been written before
 }
 
 // An item is a key in a batch: data[key:payload] and data[payload:end].
 type item struct {
 	key, payload, end int
 	expireAt          int64
-	del               bool // the key is to be deleted
+	del               bool   // the key is to be deleted
+	reason            string // why it is, where it has a value that cannot be taken
 }
 
 // Of a batch: when it is full. Larger ones cost less work for each key, and more memory.
@@ -254,11 +256,17 @@ func (b *batch) key(i int) []byte { return b.data[b.items[i].key:b.items[i].payl
 
 func (b *batch) written(i int, stats *Stats) {
 	it := &b.items[i]
-	stats.found(b.database, b.key(i))
-	if !it.del {
-		stats.keys.Add(1)
-		stats.bytes.Add(int64(it.end - it.payload))
+	if it.reason != "" {
+		stats.lose(Loss{Database: b.database, Key: string(b.key(i)), Reason: it.reason})
+		return
 	}
+	stats.found(b.database, b.key(i))
+	if b.again {
+		stats.changes.Add(1)
+		return
+	}
+	stats.keys.Add(1)
+	stats.bytes.Add(int64(it.end - it.payload))
 }
 
 // entry writes a key of a file, or a part of one.

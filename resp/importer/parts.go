@@ -22,6 +22,8 @@ type partWriter struct {
 	most     time.Duration
 	database int
 
+	again bool // the key has been written before
+
 	lost   bool // the target does not take it
 	length int64
 	args   [][]byte
@@ -61,10 +63,16 @@ func (w *partWriter) writePart(e *rdbfile.Entry) error {
 			return err
 		}
 	}
-	w.stats.bytes.Add(int64(len(e.Payload)))
-	if !e.More {
-		w.stats.keys.Add(1)
+	switch {
+	case w.again && !e.More:
+		w.stats.changes.Add(1)
 		w.stats.found(w.database, e.Key)
+	case !w.again:
+		w.stats.bytes.Add(int64(len(e.Payload)))
+		if !e.More {
+			w.stats.keys.Add(1)
+			w.stats.found(w.database, e.Key)
+		}
 	}
 	return nil
 }
@@ -106,7 +114,7 @@ func (w *partWriter) elements(e *rdbfile.Entry) error {
 	if err == nil {
 		err = w.flush(e, v.Type)
 	}
-	if err != nil && (errors.Is(err, rdb.ErrFormat) || errors.Is(err, rdb.ErrTooLarge)) {
+	if isFormat(err) {
 		return w.lose(e, err)
 	}
 	return err
@@ -168,4 +176,15 @@ func (w *partWriter) lose(e *rdbfile.Entry, err error) error {
 	w.lost = true
 	w.stats.lose(Loss{Database: w.database, Key: string(e.Key), Reason: err.Error()})
 	return errLost
+}
+
+// isFormat reports whether an error is about a payload.
+func isFormat(err error) bool {
+	for _, kind := range []error{rdb.ErrPayload, rdb.ErrFormat, rdb.ErrType, rdb.ErrTooLarge, rdbfile.ErrFormat, rdbfile.ErrUnknown, rdbfile.ErrVersion, rdbfile.ErrTooLarge} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	var at *rdbfile.Error
+	return errors.As(err, &at)
 }

@@ -37,6 +37,8 @@ type Stats struct {
 	waiting                                                      atomic.Int64 // changed keys
 	oldest                                                       atomic.Int64 // when the oldest of them changed, ns since 1970
 
+	anyLost atomic.Bool // found has something to look for
+
 	mu     sync.Mutex
 	phase  string
 	losses []Loss
@@ -118,6 +120,7 @@ func (s *Stats) lose(l Loss) {
 		return
 	}
 	s.lost++
+	s.anyLost.Store(true)
 	if len(s.losses) < maxLosses {
 		if s.known == nil {
 			s.known = make(map[string]int)
@@ -129,11 +132,11 @@ func (s *Stats) lose(l Loss) {
 
 // found takes a loss back: the key has been written, or is gone.
 func (s *Stats) found(database int, key []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.known) == 0 {
+	if !s.anyLost.Load() {
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	id := fmt.Sprint(database, " ", string(key), false)
 	at, ok := s.known[id]
 	if !ok {

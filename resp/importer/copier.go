@@ -1,0 +1,202 @@
+package importer
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/store/rdb"
+	"github.com/ringside-kv/ringside/store/rdbfile"
+)
+
+// A copier reads keys of the source that have changed, and writes them to the target as a whole. Several
+// run at a time, each with keys of its own.
+type copier struct {
+	tracker        *tracker
+	source, target *cluster
+	cfg            *Config
+	isNew          bool // the source knows PEXPIRETIME
+
+	keys    []*tracked
+	batch   batch
+	average int // bytes of the last values
+}
+
+// Of the values that one copier has in memory, while they have the size of the last ones.
+const (
+	copyBytes = 1 << 20
+	copyKeys  = 128
+)
+
+// run copies until the context or an error ends it. It always returns an error.
+func (c *copier) run(ctx context.Context) error {
+	c.batch.again = true
+	for {
+		n := max(1, min(copyKeys, copyBytes/max(1, c.average)))
+		keys, err := c.tracker.take(ctx, n, c.keys)
+		if err != nil {
+			return err
+		}
+		c.keys = keys
+		if err := c.copy(ctx); err != nil {
+			return err
+		}
+		c.tracker.done(keys)
+	}
+}
+
+// copy brings the keys that were taken up to date.
+func (c *copier) copy(ctx context.Context) error {
+	from := c.keys[0].database
+	to, _ := c.cfg.Filter.database(from)
+	source, err := c.source.ring(ctx, from)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	target, err := c.target.ring(ctx, to)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	replies, err := c.read(ctx, source)
+	if err != nil {
+		return err
+	}
+	c.batch.reset(to)
+	now := int64(0)
+	if !c.isNew {
+		if now, err = timeOf(replies[0]); err != nil {
+			return fmt.Errorf("source: reply to TIME: %w", err)
+		}
+		replies = replies[1:]
+	}
+	large := large{ctx: ctx, copier: c, target: target, database: to}
+	for i, k := range c.keys {
+		expireAt, exists := int64(0), true
+		if expiry, err := replies[2*i+1].Int(); err == nil {
+			exists = expiry != -2
+			if expiry >= 0 {
+				expireAt = expiry + now
+			}
+		}
+		payload, err := replies[2*i].Bytes()
+		if err != nil || !exists {
+			c.batch.add([]byte(k.key), nil, 0, true)
+			continue
+		}
+		c.average = (7*c.average + len(payload)) / 8
+		if err := large.add(k, payload, expireAt); err != nil {
+			return err
+		}
+	}
+	return c.batch.deliver(ctx, target, c.cfg.Stats, c.cfg.RetryFor)
+}
+
+// read reads payloads and expiry times, and again until all are there.
+func (c *copier) read(ctx context.Context, source *client.Ring) ([]client.Reply, error) {
+	pipe := source.Pipeline()
+	p := patience{most: c.cfg.RetryFor}
+	for {
+		expiry := "PEXPIRETIME"
+		if !c.isNew {
+			expiry = "PTTL"
+			pipe.Do("TIME")
+		}
+		for _, k := range c.keys {
+			pipe.Do("DUMP", k.key)
+			pipe.Do(expiry, k.key)
+		}
+		replies, err := pipe.Exec(ctx)
+		switch judge(ctx, err) {
+		case done:
+			return replies, nil
+		case later:
+			if err := p.wait(ctx, err); err != nil {
+				return nil, fmt.Errorf("source: %w", err)
+			}
+		default:
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
+}
+
+// timeOf reads the reply of TIME as ms since 1970.
+func timeOf(r client.Reply) (int64, error) {
+	parts, err := r.List()
+	if err != nil || len(parts) != 2 {
+		return 0, fmt.Errorf("not two numbers: %w", err)
+	}
+	seconds, err := parts[0].Int()
+	if err != nil {
+		return 0, err
+	}
+	micros, err := parts[1].Int()
+	return seconds*1000 + micros/1000, err
+}
+
+// A large adds payloads to the batch of a copier, those that are too large for RESTORE to the target at once.
+type large struct {
+	*copier
+	ctx      context.Context
+	target   *client.Ring
+	database int
+	parts    *partWriter
+}
+
+func (l *large) add(k *tracked, payload []byte, expireAt int64) error {
+	if len(payload) < l.cfg.RDB.MaxPart && isPlain(payload) {
+		l.batch.add([]byte(k.key), payload, expireAt, false)
+		return nil
+	}
+	err := rdbfile.Split(payload, l.cfg.RDB, func(e *rdbfile.Entry) error {
+		e.Key, e.ExpireAt, e.Database = []byte(k.key), expireAt, k.database
+		switch {
+		case e.Payload == nil:
+			l.lose(k, e.Reason)
+			return nil
+		case e.Part == 0 && !e.More:
+			l.batch.add(e.Key, e.Payload, expireAt, false)
+			return nil
+		case e.Part == 0:
+			l.parts = &partWriter{ctx: l.ctx, ring: l.target, stats: l.cfg.Stats, most: l.cfg.RetryFor, database: l.database, again: true}
+		}
+		return l.parts.write(e)
+	})
+	if err != nil && isFormat(err) {
+		l.lose(k, err.Error())
+		return nil
+	}
+	return err
+}
+
+// lose deletes an earlier value of a key that can no longer be taken.
+func (l *large) lose(k *tracked, reason string) {
+	l.batch.add([]byte(k.key), nil, 0, true)
+	l.batch.items[len(l.batch.items)-1].reason = reason
+}
+
+// isPlain reports whether every version of Ringside takes a payload as it is.
+func isPlain(payload []byte) bool {
+	const newest = 21 // type
+	n := len(payload)
+	return n > 10 && payload[0] <= newest && binary.LittleEndian.Uint16(payload[n-10:]) <= rdb.MaxVersion
+}
+
+// serverVersion returns what INFO says, as 70015 for 7.0.15; 0 if it says nothing.
+func serverVersion(ctx context.Context, r *client.Ring, most patience) (int, error) {
+	reply, err := must(ctx, r, most.most, []byte("INFO"), []byte("server"))
+	if err != nil {
+		return 0, err
+	}
+	text, _ := reply.Text()
+	version := 0
+	for i, part := range splitVersion(infoField(text, "redis_version")) {
+		n, err := strconv.Atoi(part)
+		if err != nil || i > 2 {
+			break
+		}
+		version += n * [...]int{10000, 100, 1}[i]
+	}
+	return version, nil
+}

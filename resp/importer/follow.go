@@ -1,0 +1,443 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/store/rdbfile"
+)
+
+// A FollowConfig says how a source is followed. Source.Addrs has one address.
+type FollowConfig struct {
+	Config
+	// Source is the server that the keys come from.
+	Source client.Config
+	// State is the file that remembers how far the import has come; empty: none does.
+	State string
+	// Once ends when all has been taken that the source had when the first copy was complete.
+	Once bool
+	// Merge: the target may have other keys, which stay. Keys that are deleted at the source while the
+	// import does not follow may then stay, too.
+	Merge bool
+	// Copiers is how many connections' worth of changed keys are read at a time; default 8.
+	Copiers int
+	// MaxChanged is how many changed keys wait at most before the source has to; default 1 million.
+	MaxChanged int
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *FollowConfig) EnsureDefaults() {
+	c.Config.EnsureDefaults()
+	if c.Copiers <= 0 {
+		c.Copiers = 8
+	}
+	if c.MaxChanged <= 0 {
+		c.MaxChanged = 1_000_000
+	}
+	if c.Source.Name == "" {
+		c.Source.Name = "ringside-import"
+	}
+}
+
+// Errors of an import that cannot go on.
+var (
+	// ErrNotEmpty: the target has keys, and would be mixed with the source.
+	ErrNotEmpty = errors.New("the target is not empty")
+	// errReached ends an import that follows once.
+	errReached = errors.New("all has been taken")
+)
+
+// A follower keeps the target like a source that goes on being written to.
+type follower struct {
+	cfg            *FollowConfig
+	source, target *cluster
+	tracker        *tracker
+	finder         keyFinder
+	isNew          bool // the source is Redis 7.0 or later
+	state          State
+	resumed        bool // the target may have keys that the source has not any more
+
+	mu       sync.Mutex // for what report writes
+	reported time.Time
+	written  State
+	goal     int64 // with Once: the offset that ends the import; -1: not known
+}
+
+// Follow makes the target like the source: it copies all keys, and then those that change, until the
+// context ends, with [FollowConfig.Once] until it has caught up. Where the connection breaks, it goes on.
+func Follow(ctx context.Context, cfg FollowConfig) error {
+	cfg.EnsureDefaults()
+	f := &follower{cfg: &cfg, source: newCluster(cfg.Source), target: newCluster(cfg.Target), tracker: newTracker(cfg.MaxChanged), goal: -1}
+	defer f.source.close()
+	defer f.target.close()
+	cfg.Stats.enter("connect")
+	if err := f.open(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var running sync.WaitGroup
+	for range cfg.Copiers {
+		running.Go(func() {
+			c := copier{tracker: f.tracker, source: f.source, target: f.target, cfg: &cfg.Config, isNew: f.isNew}
+			cancel(c.run(ctx))
+		})
+	}
+	err := f.sessions(ctx)
+	cancel(err)
+	running.Wait()
+	if errors.Is(err, errReached) {
+		err = nil
+	}
+	return errors.Join(err, f.saveLast())
+}
+
+// open connects to both sides and looks whether the import may begin.
+func (f *follower) open(ctx context.Context) error {
+	if f.cfg.State != "" {
+		s, err := ReadState(f.cfg.State)
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			f.state, f.resumed = *s, true
+		}
+	}
+	target, err := f.target.ring(ctx, 0)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	source, err := f.source.ring(ctx, 0)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	p := patience{most: f.cfg.RetryFor}
+	version, err := serverVersion(ctx, source, p)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	f.isNew = version >= 70000
+	f.finder = keyFinder{source: source, most: p}
+	if err := f.finder.learn(ctx); err != nil {
+		return fmt.Errorf("source: commands: %w", err)
+	}
+	if f.resumed || f.cfg.Merge {
+		return nil
+	}
+	all, err := databasesOf(ctx, target, p)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	for _, m := range all {
+		if f.cfg.Filter.reaches(m) {
+			return fmt.Errorf("%w: database %d has keys; empty it, or let them stay with merge", ErrNotEmpty, m)
+		}
+	}
+	return nil
+}
+
+// sessions follows the source over one connection after the other.
+func (f *follower) sessions(ctx context.Context) error {
+	if f.state.Loaded {
+		f.tracker.begin(position{f.state.Offset, f.state.Database})
+	}
+	p := patience{most: f.cfg.RetryFor}
+	for {
+		progress, err := f.session(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !isLink(err):
+			return err
+		case progress:
+			p = patience{most: f.cfg.RetryFor}
+		}
+		f.cfg.Stats.enter("reconnect")
+		if err := p.wait(ctx, err); err != nil {
+			return fmt.Errorf("source: %w", err)
+		}
+	}
+}
+
+// A linkError is one after which another connection to the source may do better.
+type linkError struct{ error }
+
+func (e linkError) Unwrap() error { return e.error }
+
+func isLink(err error) bool {
+	var link linkError
+	return errors.As(err, &link)
+}
+
+// session follows the source over one connection. progress tells that it has followed it at all.
+func (f *follower) session(ctx context.Context) (progress bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel(nil)
+	l, err := dial(ctx, &f.cfg.Source)
+	if err != nil {
+		return false, f.refused(err)
+	}
+	defer l.close()
+	id, offset := "", int64(0)
+	if f.state.Loaded {
+		id, offset = f.state.ReplicationID, f.tracker.lag().received.offset
+	}
+	reply, err := l.handshake(id, offset)
+	if err != nil {
+		return false, f.refused(err)
+	}
+	if reply.full {
+		if err := f.copyAll(ctx, l, reply); err != nil {
+			return false, err
+		}
+	} else if reply.id != "" {
+		f.state.ReplicationID = reply.id
+	}
+	f.cfg.Stats.enter("follow")
+	if err := f.acknowledge(l); err != nil {
+		return true, linkError{err}
+	}
+	if err := f.setGoal(ctx); err != nil {
+		return true, err
+	}
+	running.Go(func() {
+		if err := f.reports(ctx, l); err != nil {
+			cancel(err)
+			l.close()
+		}
+	})
+	err = f.readStream(ctx, l)
+	if cause := context.Cause(ctx); cause != nil {
+		return true, cause
+	}
+	if isStream(err) {
+		err = linkError{err}
+	}
+	return true, err
+}
+
+// refused says what an error of the beginning of a connection means.
+func (f *follower) refused(err error) error {
+	var r *refusal
+	if !errors.As(err, &r) {
+		return linkError{err}
+	}
+	switch r.code() {
+	case "LOADING", "NOMASTERLINK", "MASTERDOWN", "BUSY", "TRYAGAIN":
+		return linkError{err}
+	}
+	return fmt.Errorf("source: %w", err)
+}
+
+// isStream reports whether an error is one of reading the connection, and none of the target or the source's
+// commands.
+func isStream(err error) bool {
+	var server *client.ServerError
+	return !errors.As(err, &server) && !errors.Is(err, client.ErrNotSent) && !errors.Is(err, client.ErrUnknownOutcome) && !errors.Is(err, client.ErrClosed)
+}
+
+// copyAll copies all keys: the source sends them as an RDB file.
+func (f *follower) copyAll(ctx context.Context, l *link, reply syncReply) error {
+	// Changes that were read before are in the file, too.
+	if err := f.tracker.drain(ctx); err != nil {
+		return err
+	}
+	hadKeys := f.resumed
+	f.resumed = true
+	f.state = State{Source: f.cfg.Source.Addrs[0], ReplicationID: reply.id, Offset: reply.offset}
+	if err := f.state.write(f.cfg.State); err != nil {
+		return err
+	}
+	f.cfg.Stats.enter("wait for the source's copy")
+	src, length, mark, err := l.file()
+	if err != nil {
+		return linkError{err}
+	}
+	f.cfg.Stats.enter("load")
+	f.cfg.Stats.total.Store(max(length, 0))
+	r := rdbfile.NewReader(src, f.cfg.RDB)
+	if err := f.loadFrom(ctx, l, r); err != nil {
+		return err
+	}
+	if length >= 0 && r.Offset() != length {
+		return fmt.Errorf("source: the RDB file ends after %d of %d bytes", r.Offset(), length)
+	}
+	if length < 0 {
+		if err := l.afterFile(r.Rest(), mark); err != nil {
+			return linkError{err}
+		}
+	}
+	f.cfg.Stats.total.Store(0)
+	f.tracker.begin(position{reply.offset, 0})
+	if hadKeys && !f.cfg.Merge {
+		f.cfg.Stats.enter("remove what the source has not any more")
+		if err := f.sweepAll(ctx); err != nil {
+			return err
+		}
+	} else if hadKeys {
+		f.cfg.Stats.note("the source was copied anew, into a target that was not empty at the beginning: keys that were deleted meanwhile may still be there")
+	}
+	f.state.Loaded = true
+	return f.state.write(f.cfg.State)
+}
+
+// loadFrom loads the file while the link is kept alive.
+func (f *follower) loadFrom(ctx context.Context, l *link, r *rdbfile.Reader) error {
+	over := make(chan struct{})
+	var alive sync.WaitGroup
+	alive.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				_ = l.sendNewline() // the reader notices a broken connection
+			case <-over:
+				return
+			}
+		}
+	})
+	err := load(ctx, r, f.target, &f.cfg.Config)
+	close(over)
+	alive.Wait()
+	var at *rdbfile.Error
+	if errors.As(err, &at) && !errors.Is(err, rdbfile.ErrFormat) && !errors.Is(err, rdbfile.ErrUnknown) && !errors.Is(err, rdbfile.ErrVersion) &&
+		!errors.Is(err, rdbfile.ErrMagic) && !errors.Is(err, rdbfile.ErrTooLarge) && !errors.Is(err, rdbfile.ErrChecksum) {
+		return linkError{err} // the connection has ended in between
+	}
+	return err
+}
+
+// sweepAll removes the keys of the target that the source has not any more.
+func (f *follower) sweepAll(ctx context.Context) error {
+	all, err := f.sources(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range all {
+		if err := f.sweep(ctx, n, true); err != nil {
+			return err
+		}
+	}
+	return f.tracker.drain(ctx)
+}
+
+// setGoal sets the offset that ends an import that follows once.
+func (f *follower) setGoal(ctx context.Context) error {
+	if !f.cfg.Once || f.goal >= 0 {
+		return nil
+	}
+	offset, err := sourceOffset(ctx, f.finder.source, patience{most: f.cfg.RetryFor})
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	f.goal = offset
+	return nil
+}
+
+// sourceOffset is where the stream of a source ends.
+func sourceOffset(ctx context.Context, r *client.Ring, p patience) (int64, error) {
+	reply, err := must(ctx, r, p.most, []byte("INFO"), []byte("replication"))
+	if err != nil {
+		return 0, err
+	}
+	text, err := reply.Text()
+	if err != nil {
+		return 0, err
+	}
+	offset, err := strconv.ParseInt(infoField(text, "master_repl_offset"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("INFO replication has no master_repl_offset: %w", err)
+	}
+	return offset, nil
+}
+
+// Of reports.
+const (
+	reportEvery = 50 * time.Millisecond // looks
+	ackEvery    = time.Second
+	ackLeast    = 100 * time.Millisecond // between two, where the target has just caught up
+)
+
+// reports tells the source and the state file how far the target is, until the context ends.
+func (f *follower) reports(ctx context.Context, l *link) error {
+	ticker := time.NewTicker(reportEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := f.report(l); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *follower) report(l *link) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := f.tracker.lag()
+	f.show(at)
+	now := time.Now()
+	caughtUp := at.keys == 0 && at.applied.offset != f.written.Offset
+	if since := now.Sub(f.reported); since >= ackEvery || caughtUp && since >= ackLeast {
+		f.reported = now
+		if err := l.send("REPLCONF", "ACK", strconv.FormatInt(at.applied.offset, 10)); err != nil {
+			return linkError{err}
+		}
+		if err := f.save(at); err != nil {
+			return err
+		}
+	}
+	if f.goal >= 0 && at.applied.offset >= f.goal {
+		return errReached
+	}
+	return nil
+}
+
+// acknowledge tells the source at once.
+func (f *follower) acknowledge(l *link) error {
+	return l.send("REPLCONF", "ACK", strconv.FormatInt(f.tracker.lag().applied.offset, 10))
+}
+
+func (f *follower) show(at lag) {
+	s := f.cfg.Stats
+	s.received.Store(at.received.offset)
+	s.applied.Store(at.applied.offset)
+	s.waiting.Store(int64(at.keys))
+	s.oldest.Store(0)
+	if !at.oldest.IsZero() {
+		s.oldest.Store(at.oldest.UnixNano())
+	}
+}
+
+// save writes the state file if it has changed.
+func (f *follower) save(at lag) error {
+	f.state.Offset, f.state.Database = at.applied.offset, at.applied.database
+	if f.state == f.written {
+		return nil
+	}
+	if err := f.state.write(f.cfg.State); err != nil {
+		return err
+	}
+	f.written = f.state
+	return nil
+}
+
+// saveLast writes the state file once nothing runs any more.
+func (f *follower) saveLast() error {
+	if !f.state.Loaded {
+		return nil
+	}
+	at := f.tracker.lag()
+	f.show(at)
+	return f.save(at)
+}
