@@ -52,4 +52,7 @@
 // At the beginning, and when the source has forgotten the offset, it sends an RDB file. Keys that were deleted
 // since are not in it, and an earlier part of the import may have written them. So unless the target was
 // empty, all of its keys that the source does not have are touched behind the file, and deleted.
+//
+// Sources that refuse replicas are read by SCAN, and keyspace events take the place of the stream (scan.go).
+// Events have no offsets and are not repeated, so all keys are read again after a broken connection.
 package importer

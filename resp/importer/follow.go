@@ -189,6 +189,9 @@ func (f *follower) session(ctx context.Context) (progress bool, err error) {
 		id, offset = f.state.ReplicationID, f.tracker.lag().received.offset
 	}
 	reply, err := l.handshake(id, offset)
+	if refusesSync(err) {
+		return true, f.scanSession(ctx, l, err)
+	}
 	if err != nil {
 		return false, f.refused(err)
 	}

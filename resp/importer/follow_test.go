@@ -276,3 +276,35 @@ func TestUnreachableSourceIsReported(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A source that refuses PSYNC is read by SCAN, and followed by its events.
+func TestSourceWithoutReplicationIsScanned(t *testing.T) {
+	source, target := startSource(t, "--notify-keyspace-events", "KA"), startTarget(t)
+	do(t, source, "ACL SETUSER default -psync")
+	fill(t, source, rand.New(rand.NewPCG(15, 16)))
+	ctx, cancel := context.WithCancel(context.Background())
+	cfg := followConfig(source, target, filepath.Join(t.TempDir(), "state"))
+	over := make(chan error, 1)
+	go func() { over <- Follow(ctx, cfg) }()
+	stop := writer(t, source, 17)
+	resptest.WaitFor(t, "changes", func() bool { return cfg.Stats.Counts().Changes > 1000 })
+	stop()
+	resptest.WaitFor(t, "the same keys", func() bool {
+		return len(compareDatabases(t, source, target, 0, 0)) == 0 && len(compareDatabases(t, source, target, 3, 3)) == 0
+	})
+	cancel()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if c := cfg.Stats.Counts(); len(c.Notes) != 2 || c.Keys < 300 {
+		t.Errorf("%+v", c)
+	}
+	do(t, source, "CONFIG SET notify-keyspace-events E")
+	do(t, source, "DEL user:1 hash1")
+	do(t, source, "SET user:2 new")
+	cfg.Stats = new(Stats)
+	if c := once(t, cfg); len(c.Notes) != 2 {
+		t.Errorf("%+v", c)
+	}
+	wantSame(t, source, target, 0, 0)
+}

@@ -261,7 +261,7 @@ func (b *batch) written(i int, stats *Stats) {
 		return
 	}
 	stats.found(b.database, b.key(i))
-	if b.again {
+	if b.again && !stats.scanning.Load() {
 		stats.changes.Add(1)
 		return
 	}

@@ -37,7 +37,8 @@ type Stats struct {
 	waiting                                                      atomic.Int64 // changed keys
 	oldest                                                       atomic.Int64 // when the oldest of them changed, ns since 1970
 
-	anyLost atomic.Bool // found has something to look for
+	anyLost  atomic.Bool // found has something to look for
+	scanning atomic.Bool // keys that are read one by one are counted as keys, not as changes
 
 	mu     sync.Mutex
 	phase  string
