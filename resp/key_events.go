@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -314,9 +315,9 @@ func (e *keyEvents) close() {
 }
 
 func (s *Server) parseEventSetting(value string) (func(), string) {
-	c, ok := parseEvents(value)
+	c, ok := settings.ParseEvents(value)
 	if !ok {
-		return nil, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'."
+		return nil, settings.FaultEvents
 	}
 	return func() { s.keyEvents.setOwn(c) }, ""
 }

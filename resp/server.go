@@ -70,8 +70,10 @@ type Config struct {
 	Clock func() time.Duration
 	// Version and NodeID identify the server.
 	Version, NodeID string
-	// ConfigFile is what INFO shows as such.
+	// ConfigFile is what INFO shows as such. Rewrite, if set, is CONFIG REWRITE: it keeps the values of the
+	// settings, by the names of flags, for the next start. initial has the values of this start.
 	ConfigFile string
+	Rewrite    func(values, initial map[string]string) error
 	// Shutdown is called when a client sends SHUTDOWN. It must not wait for the
 	// server to close.
 	Shutdown func()
@@ -184,6 +186,10 @@ func NewServer(cfg Config) (*Server, error) {
 	s.blocked.init()
 	s.courier.Init(&s.done)
 	s.keyEvents.init(s)
+	if apply, fault := s.parseEventSetting(cfg.Settings.KeyEvents); fault == "" {
+		apply()
+	}
+	s.admin.Initial = s.admin.Config.Values()
 	s.done.Add(1)
 	go s.watchConnections(newReporter(s.table, cfg.Scope))
 	return s, nil

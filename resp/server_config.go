@@ -58,6 +58,9 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 	s.settings.Set(&old, &next)
 	s.admin.Config.SetRedisConfig(old.RedisConfig, next.RedisConfig)
 	s.quota.SettingsChanged()
+	if apply, fault := s.parseEventSetting(next.KeyEvents); fault == "" && old.KeyEvents != next.KeyEvents {
+		apply()
+	}
 	s.tracking.shrink()
 	return nil
 }
@@ -83,7 +86,7 @@ func newConfig(s *Server) settings.Table {
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
 		{
 			Name: "notify-keyspace-events", Parse: s.parseEventSetting, Flag: "notify-keyspace-events",
-			Get: func() string { return eventsText(store.EventClass(s.keyEvents.own.Load())) },
+			Get: func() string { return settings.EventsText(store.EventClass(s.keyEvents.own.Load())) },
 		},
 		settings.Number("tracking-table-max-keys", &set.TrackingKeys, 1, settings.Bounds{Max: math.MaxInt64}).Then(s.tracking.shrink).By("tracking-table-max-keys"),
 		{
@@ -101,6 +104,17 @@ func newConfig(s *Server) settings.Table {
 	t.AfterQuota(s.quota.SettingsChanged)
 	t.SetRedisConfig("", s.cfg.Settings.RedisConfig)
 	return t
+}
+
+// CheckRedisConfig returns every fault of a value of Settings.RedisConfig.
+func CheckRedisConfig(text string) []error { return settings.CheckRedisConfig(text) }
+
+// CheckKeyEvents returns what is wrong with a value of Settings.KeyEvents, or "".
+func CheckKeyEvents(text string) string {
+	if _, ok := settings.ParseEvents(text); !ok {
+		return settings.FaultEvents
+	}
+	return ""
 }
 
 // Settings are limits and switches that CONFIG SET may change while the server runs.

@@ -97,6 +97,11 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	yesNo("strict-slots", &cfg.StrictSlots,
 		"refuse commands on several keys that only work while one node has all of them, as a larger cluster would: RENAME, COPY, MSETNX, BITOP, LCS without a common hash tag")
 
+	s.Add("notify-keyspace-events", settings.Text(&cfg.KeyEvents, "LETTERS"),
+		"key events to publish, as in redis.conf: KEA is all of them, none by default")
+	s.Add("redis-config", settings.Text(&cfg.RedisConfig, "LINES"),
+		"parameters of Redis without a setting of their own, one a line as in redis.conf: hash-max-listpack-entries 128")
+
 	s.Group("Log")
 	s.Add("log-level", settings.OneOf(&log.level, logLevels...),
 		"least level that is logged", settings.Choices(logLevels...))

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +49,28 @@ func (r *reloader) reload(n server) {
 	r.log.Info("reloaded", attrs...)
 	if len(restart) > 0 {
 		r.log.Warn("these settings have changed and need a restart", "settings", orNone(restart))
+	}
+}
+
+// rewriter returns what CONFIG REWRITE does with the file of the settings.
+func rewriter(set *settings.Set, log *slog.Logger) func(values, initial map[string]string) error {
+	var mu sync.Mutex
+	cfg, options := node.DefaultConfig(), defaultLogOptions()
+	scratch := serveSettings(&cfg, &options) // its values change while texts are compared
+	return func(values, initial map[string]string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		changed, err := scratch.Rewrite(set.Path(), values, initial)
+		if err != nil {
+			return err
+		}
+		log.Info("configuration file rewritten", "file", set.Path(), "changed", orNone(changed))
+		for _, name := range changed {
+			if set.Given(name) && !set.FromFile(name) {
+				log.Warn("a flag or a variable overrides a setting that was written to the file", "setting", name, "source", set.Source(name))
+			}
+		}
+		return nil
 	}
 }
 

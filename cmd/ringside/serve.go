@@ -74,6 +74,9 @@ func (a *app) serveCommand() *cobra.Command {
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer signal.Stop(signals)
+		if set.Path() != "" {
+			cfg.ConfigFile, cfg.Rewrite = set.Path(), rewriter(set, cfg.Logger)
+		}
 		r := &reloader{app: a, cmd: cmd, started: set, last: set, level: &level, log: cfg.Logger}
 		err := serve(cfg, openNode, signals, r.reload, os.Exit)
 		if fault := new(node.Fault); errors.As(err, &fault) {

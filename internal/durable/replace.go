@@ -9,13 +9,19 @@ import (
 // Replace gives a file new contents, and returns once they are on the disk. Whatever
 // happens, the file is the old one or the new one. Only its owner may read it. Two calls
 // for one file must not be under way at the same time.
-func Replace(path string, contents []byte) error {
+func Replace(path string, contents []byte) error { return ReplaceAs(path, contents, 0o600) }
+
+// ReplaceAs is Replace for a file with other permissions.
+func ReplaceAs(path string, contents []byte, permissions os.FileMode) error {
 	next := path + ".new"
 	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(contents)
+	if err == nil {
+		err = f.Chmod(permissions)
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -193,6 +193,14 @@ type Config struct {
 	// backups; 0: only by RING SCRUB.
 	ScrubInterval time.Duration
 
+	// KeyEvents are the key events that this node wants published, as the letters of notify-keyspace-events.
+	KeyEvents string
+	// RedisConfig are parameters of Redis without a setting of their own, as lines of redis.conf.
+	RedisConfig string
+	// ConfigFile is the file that the settings came from, and Rewrite is CONFIG REWRITE: see [resp.Config].
+	ConfigFile string
+	Rewrite    func(values, initial map[string]string) error
+
 	Logger *slog.Logger // nil: discarded
 	Scope  tally.Scope  // nil: a private one, seen at /metrics only
 	// Version is what INFO and the logs call this build.

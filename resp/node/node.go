@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -154,6 +155,8 @@ func (n *Node) open() (err error) {
 		Placement:     n.placement,
 		Databases:     n.databases,
 		Shutdown:      func() { n.finish(nil) },
+		ConfigFile:    n.cfg.ConfigFile,
+		Rewrite:       n.cfg.Rewrite,
 		Logger:        n.cfg.Logger,
 		Scope:         scope,
 	})
@@ -248,6 +251,8 @@ func (c *Config) fixed(addr net.Addr) map[string]string {
 	return map[string]string{
 		"bind": host, "port": port, "dir": c.Dir,
 		"strategy": c.Strategy, "hash": c.Hash,
+		"tls-cert-file": c.TLSCert, "tls-key-file": c.TLSKey, "tls-ca-cert-file": c.TLSCA,
+		"shutdown-timeout": strconv.Itoa(int(c.StopTimeout / time.Second)),
 	}
 }
 
@@ -277,6 +282,8 @@ func (c *Config) settings() resp.Settings {
 		ForwardTimeout:    c.ForwardTimeout,
 		MinInSync:         c.MinInSync,
 		ScrubInterval:     c.ScrubInterval,
+		KeyEvents:         c.KeyEvents,
+		RedisConfig:       c.RedisConfig,
 	}
 }
 

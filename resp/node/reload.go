@@ -10,7 +10,7 @@ var reloads = []string{
 	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval", "max-data", "max-data-policy",
 	"max-clients", "max-key-size", "max-value-size", "max-args", "packed-size", "hll-sparse-max-bytes",
 	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
-	"slowlog-slower-than", "slowlog-max-len", "tls-cert", "tls-key", "tls-ca",
+	"slowlog-slower-than", "slowlog-max-len", "notify-keyspace-events", "redis-config", "tls-cert", "tls-key", "tls-ca",
 }
 
 // Reloads reports whether [Node.Reload] applies a change of a setting, named as in a

@@ -43,6 +43,12 @@ func (c Config) Validate() error {
 	f.oneOf("fsync", c.Fsync, Choices("fsync"))
 	f.oneOf("max-data-policy", c.MaxDataPolicy, Choices("max-data-policy"))
 	f.oneOf("enable-debug-command", c.Debug, Choices("enable-debug-command"))
+	if fault := resp.CheckKeyEvents(c.KeyEvents); fault != "" {
+		f.add("notify-keyspace-events", "%q: %s", c.KeyEvents, fault)
+	}
+	for _, err := range resp.CheckRedisConfig(c.RedisConfig) {
+		f.add("redis-config", "%v", err)
+	}
 	c.validateSizes(&f)
 	c.validateAccess(&f)
 	c.validateTimes(&f)

@@ -159,6 +159,12 @@ func (s *Set) Given(name string) bool {
 	return t != nil && t.source != ""
 }
 
+// FromFile tells whether a setting has the value of the file.
+func (s *Set) FromFile(name string) bool {
+	t := s.byName[name]
+	return t != nil && t.fromFile
+}
+
 // Where is the source of a setting for a fault of its value. It ends with the
 // name where the source does not hold it.
 func (s *Set) Where(name string) string {

@@ -91,6 +91,20 @@ func cmdConfigSet(x *call) {
 	x.OK()
 }
 
+// cmdConfigRewrite writes what CONFIG SET has changed into the file that the settings came from.
+func cmdConfigRewrite(x *call) {
+	if x.srv.Rewrite == nil {
+		x.Error("ERR The server is running without a config file")
+		return
+	}
+	if err := x.srv.Rewrite(x.srv.Config.Values(), x.srv.Initial); err != nil {
+		x.srv.Log.Error("rewriting the configuration file failed", "file", x.srv.ConfigFile, "err", err)
+		x.Error("ERR Rewriting config file: " + err.Error())
+		return
+	}
+	x.OK()
+}
+
 func cmdConfigResetstat(x *call) {
 	x.srv.Stats.Reset()
 	x.srv.Stats.ExpiredBefore.Store(x.srv.Store.Stats().Expired)
@@ -106,6 +120,8 @@ func cmdConfigHelp(x *command.Call) {
 		"    Change settings, all of them or none.",
 		"RESETSTAT",
 		"    Set the counters of INFO back to zero.",
+		"REWRITE",
+		"    Write what SET has changed into the configuration file.",
 	)
 }
 

@@ -24,6 +24,10 @@ type Server struct {
 	Config   settings.Table
 	Source   Source
 	Shutdown func() // must not wait for the server to close
+	// Rewrite keeps the values of settings, by the names of flags; nil if they are in no file. initial has
+	// those of the start.
+	Rewrite func(values, initial map[string]string) error
+	Initial map[string]string
 
 	Version, NodeID, RunID, ConfigFile string
 

@@ -13,7 +13,6 @@ const (
 	msgNoReplication = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
 	msgNoReplicaof   = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
 	msgNoFailover    = "ERR FAILOVER is not supported: backups take over automatically; RING LEAVE hands over the data of this node"
-	msgNoRewrite     = "ERR The server is running without a config file"
 )
 
 // cmdRole: whoever asks may write here.

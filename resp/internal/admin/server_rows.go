@@ -56,7 +56,7 @@ var ServerCommands = []command.Row{
 				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
-				Name: "rewrite", Arity: 2, Group: "server", Refusal: msgNoRewrite,
+				Name: "rewrite", Arity: 2, Group: "server", Run: on(cmdConfigRewrite),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{

@@ -22,6 +22,8 @@ const (
 	faultYesNo     = "argument must be 'yes' or 'no'"
 	faultTLS       = "Unable to update TLS configuration. Check server logs."
 	faultCount     = "wrong number of arguments"
+	// FaultEvents is for a letter that notify-keyspace-events does not know.
+	FaultEvents = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'."
 )
 
 // Largest values of C's types, which are Redis' upper bounds.

@@ -42,8 +42,8 @@ func (l configLine) text() string {
 	return l.name + " " + quoted
 }
 
-// checkRedisConfig returns every fault of a text.
-func checkRedisConfig(text string) (faults []error) {
+// CheckRedisConfig returns every fault of a text.
+func CheckRedisConfig(text string) (faults []error) {
 	if text == "" {
 		return nil
 	}
@@ -64,7 +64,7 @@ func checkRedisConfig(text string) (faults []error) {
 			_, fault = p.Parse(line.value)
 		}
 		if fault != "" {
-			faults = append(faults, fmt.Errorf("resp: redis-config: line %d: %s: %s", line.number, line.name, fault))
+			faults = append(faults, fmt.Errorf("line %d: %s: %s", line.number, line.name, fault))
 		}
 	}
 	return faults

@@ -60,6 +60,8 @@ type Settings struct {
 	SlowlogSlowerThan time.Duration // negative: off
 	SlowlogMaxLen     int           // 0: off
 
+	// KeyEvents are the key events that are published, as the letters of notify-keyspace-events.
+	KeyEvents string
 	// RedisConfig are parameters of Redis that have no setting of their own, as lines of redis.conf:
 	// see [Table.SetRedisConfig].
 	RedisConfig string
@@ -152,12 +154,15 @@ func (s *Settings) Validate() error {
 			errs = append(errs, fmt.Errorf("resp: %s: %d is not between %d and %d", f.name, f.n, f.Bounds.Min, f.Bounds.Max))
 		}
 	}
-	errs = append(errs, checkRedisConfig(s.RedisConfig)...)
+	errs = append(errs, CheckRedisConfig(s.RedisConfig)...)
 	if s.MaxData < 0 {
 		errs = append(errs, fmt.Errorf("resp: data size %d is negative", s.MaxData))
 	}
 	if _, ok := ParsePolicy(s.DataPolicy); !ok {
 		errs = append(errs, fmt.Errorf("resp: data policy %q is none of %s", s.DataPolicy, strings.Join(PolicyNames(), ", ")))
+	}
+	if _, ok := ParseEvents(s.KeyEvents); !ok {
+		errs = append(errs, fmt.Errorf("resp: notify-keyspace-events: %q: %s", s.KeyEvents, FaultEvents))
 	}
 	if s.IdleTimeout < 0 {
 		errs = append(errs, fmt.Errorf("resp: idle timeout %s is negative", s.IdleTimeout))

@@ -1,4 +1,4 @@
-package resp
+package settings
 
 import (
 	"strings"
@@ -21,8 +21,8 @@ var eventClasses = []struct {
 const eventsOfA = store.EventGeneric | store.EventString | store.EventList | store.EventSet | store.EventHash |
 	store.EventSortedSet | store.EventExpired | store.EventEvicted | store.EventStream | store.EventModule
 
-// parseEvents reads a value of notify-keyspace-events.
-func parseEvents(text string) (c store.EventClass, ok bool) {
+// ParseEvents reads a value of notify-keyspace-events.
+func ParseEvents(text string) (c store.EventClass, ok bool) {
 letters:
 	for i := range len(text) {
 		if text[i] == 'A' {
@@ -40,8 +40,8 @@ letters:
 	return c, true
 }
 
-// eventsText shows classes as Redis does, which leaves out n behind A.
-func eventsText(c store.EventClass) string {
+// EventsText shows classes as Redis does, which leaves out n behind A.
+func EventsText(c store.EventClass) string {
 	var b strings.Builder
 	all := c&eventsOfA == eventsOfA
 	if all {
