@@ -275,7 +275,12 @@ func changeStream(t *testing.T, u *store.Unit, rnd *rand.Rand, m *streamModel) {
 			n = min(n, int(trim.Limit))
 		}
 		if trim.Approx && n < len(m.ids) {
-			n -= n % TrimNode
+			first := TrimNode - (int(m.added)-len(m.ids))%TrimNode
+			if n < first {
+				n = 0
+			} else {
+				n -= (n - first) % TrimNode
+			}
 		}
 		m.ids = slices.Clone(m.ids[n:])
 		var got int64

@@ -18,7 +18,7 @@ type Trim struct {
 	// MaxLen is how many stay, unless it is negative; then all before MinID go.
 	MaxLen int64
 	MinID  ID
-	// Approx: only as many go as are a multiple of Node, or all. Node is TrimNode if it is 0.
+	// Approx: only whole nodes of entries go, or all. A node has Node entries, TrimNode if that is 0.
 	Approx bool
 	Node   int64
 	// Limit is how many go at most, if it is above 0.
@@ -52,12 +52,25 @@ func (s *Stream) Trim(t Trim) (n int64, err error) {
 		}
 	}
 	if most = min(most, length); t.Approx && most < length {
-		most -= most % cmp.Or(t.Node, TrimNode)
+		most = s.wholeNodes(most, cmp.Or(t.Node, TrimNode))
 	}
 	if most <= 0 {
 		return 0, nil
 	}
 	return most, s.removeFirst(most)
+}
+
+// wholeNodes returns how many of the first entries are in nodes that hold nothing else, of most entries. As in
+// Redis, every node was full once, so that the first one lacks the entries that are gone.
+func (s *Stream) wholeNodes(most, node int64) int64 {
+	first := node
+	if gone := int64(s.Added) - s.v.Count; gone > 0 {
+		first -= gone % node
+	}
+	if most < first {
+		return 0
+	}
+	return first + (most-first)/node*node
 }
 
 // countBefore returns how many entries are before an ID, or a limit if they are more. It goes

@@ -73,7 +73,6 @@ func (w *bitWindow) setBits(off int64, n uint, raw uint64) error {
 		if err != nil {
 			return err
 		}
-		p.changed = true
 		c := &p.data[off>>3%bitPartSize]
 		free := 8 - uint(off&7)
 		take := min(free, n)
@@ -82,6 +81,7 @@ func (w *bitWindow) setBits(off int64, n uint, raw uint64) error {
 		was := *c
 		*c = *c&^mask | byte(raw>>(n-take))<<shift&mask
 		w.differs = w.differs || *c != was
+		p.changed = p.changed || *c != was || !w.v.Raw // what is written by parts becomes raw, also without a change
 		off += int64(take)
 		n -= take
 	}

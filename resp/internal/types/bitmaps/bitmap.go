@@ -58,11 +58,14 @@ func cmdSetbit(x *command.Call) {
 	shift := 7 - off&7
 	old := b >> shift & 1
 	b = b&^(1<<shift) | byte(bit)<<shift
-	if _, err := x.Unit.WriteRange(key, v, off>>3, []byte{b}); err != nil {
-		x.Fail(err)
-		return
+	changes := old != byte(bit) || off>>3 >= v.Size
+	if changes || !v.Raw { // what is written by parts becomes raw, also without a change
+		if _, err := x.Unit.WriteRange(key, v, off>>3, []byte{b}); err != nil {
+			x.Fail(err)
+			return
+		}
 	}
-	if old != byte(bit) || off>>3 >= v.Size {
+	if changes {
 		x.Unit.Note(store.EventString, "setbit", key)
 	}
 	x.Int(int64(old))
