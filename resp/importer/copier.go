@@ -59,29 +59,15 @@ func (c *copier) copy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	replies, err := c.read(ctx, source)
+	replies, now, err := c.read(ctx, source)
 	if err != nil {
-		return err
+		return fmt.Errorf("source: %w", err)
 	}
 	c.batch.reset(to)
-	now := int64(0)
-	if !c.isNew {
-		if now, err = timeOf(replies[0]); err != nil {
-			return fmt.Errorf("source: reply to TIME: %w", err)
-		}
-		replies = replies[1:]
-	}
 	large := large{ctx: ctx, copier: c, target: target, database: to}
 	for i, k := range c.keys {
-		expireAt, exists := int64(0), true
-		if expiry, err := replies[2*i+1].Int(); err == nil {
-			exists = expiry != -2
-			if expiry >= 0 {
-				expireAt = expiry + now
-			}
-		}
-		payload, err := replies[2*i].Bytes()
-		if err != nil || !exists {
+		payload, expireAt := valueOf(replies[2*i], replies[2*i+1], now)
+		if payload == nil {
 			c.batch.add([]byte(k.key), nil, 0, true)
 			continue
 		}
@@ -93,8 +79,26 @@ func (c *copier) copy(ctx context.Context) error {
 	return c.batch.deliver(ctx, target, c.cfg.Stats, c.cfg.RetryFor)
 }
 
-// read reads payloads and expiry times, and again until all are there.
-func (c *copier) read(ctx context.Context, source *client.Ring) ([]client.Reply, error) {
+// valueOf reads the replies of DUMP, and of PEXPIRETIME, or PTTL with the time. There is no payload if the key
+// does not exist.
+func valueOf(dump, expiry client.Reply, now int64) (payload []byte, expireAt int64) {
+	payload, err := dump.Bytes()
+	if err != nil {
+		return nil, 0
+	}
+	n, err := expiry.Int()
+	switch {
+	case err == nil && n == -2:
+		return nil, 0 // gone since
+	case err == nil && n >= 0:
+		expireAt = n + now
+	}
+	return payload, expireAt
+}
+
+// read reads payloads and expiry times, for each key one after the other, and again until all are there. The
+// expiry times are to be added to now, in ms since 1970.
+func (c *copier) read(ctx context.Context, source *client.Ring) (replies []client.Reply, now int64, err error) {
 	pipe := source.Pipeline()
 	p := patience{most: c.cfg.RetryFor}
 	for {
@@ -110,13 +114,17 @@ func (c *copier) read(ctx context.Context, source *client.Ring) ([]client.Reply,
 		replies, err := pipe.Exec(ctx)
 		switch judge(ctx, err) {
 		case done:
-			return replies, nil
+			if !c.isNew {
+				now, err = timeOf(replies[0])
+				replies = replies[1:]
+			}
+			return replies, now, err
 		case later:
 			if err := p.wait(ctx, err); err != nil {
-				return nil, fmt.Errorf("source: %w", err)
+				return nil, 0, err
 			}
 		default:
-			return nil, fmt.Errorf("source: %w", err)
+			return nil, 0, err
 		}
 	}
 }

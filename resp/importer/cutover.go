@@ -1,0 +1,144 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/client"
+)
+
+// A CutoverConfig says how to stop writes at a source until all of them are at the target. Source and State are
+// those of the import, which runs meanwhile.
+type CutoverConfig struct {
+	Source client.Config
+	State  string
+	// Timeout bounds the pause, and before it the wait for the import to be near; default 10 s.
+	Timeout time.Duration
+	// Hold is how long writes stay paused after that, so that clients can be sent to the target; 0: they go
+	// on at once.
+	Hold time.Duration
+}
+
+// A CutoverResult is what a cutover has done.
+type CutoverResult struct {
+	ReplicationID string
+	// Offset is where the source's stream ended, and Applied what the import has applied and the target
+	// acknowledged.
+	Offset, Applied int64
+	// Pause is how long clients of the source could not write until all was at the target.
+	Pause time.Duration
+	// HeldUntil is when writes go on, unless the source is told before; zero: they do.
+	HeldUntil time.Time
+}
+
+// Errors of a cutover. Clients of the source can write then.
+var (
+	// ErrBehind: the import did not catch up in time, or does not run.
+	ErrBehind = errors.New("the import is behind")
+	// ErrState: the state file is of an import that has not copied all keys yet, or of another source.
+	ErrState = errors.New("the state file does not fit")
+)
+
+// statePoll is how often the state file is read.
+const statePoll = 5 * time.Millisecond
+
+// Cutover pauses the writes of the source's clients, waits until the import has applied all, and lets them go
+// on. The source is Redis 6.2 or later, or Valkey.
+func Cutover(ctx context.Context, cfg CutoverConfig) (*CutoverResult, error) {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	l, err := dial(ctx, &cfg.Source)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	defer l.close()
+	source := newCluster(cfg.Source)
+	defer source.close()
+	ring, err := source.ring(ctx, 0)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	c := cutover{cfg: &cfg, link: l, source: ring, most: patience{most: cfg.Timeout}}
+	return c.run(ctx)
+}
+
+type cutover struct {
+	cfg    *CutoverConfig
+	link   *link
+	source *client.Ring
+	most   patience
+}
+
+func (c *cutover) run(ctx context.Context) (*CutoverResult, error) {
+	version, err := serverVersion(ctx, c.source, c.most)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	if version < 60200 {
+		return nil, fmt.Errorf("source: version %d cannot pause writes alone, 6.2 or later can: stop the application instead", version)
+	}
+	// An import that does not run must not cost a pause.
+	if _, err := c.reach(ctx); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if _, err := c.link.do("CLIENT", "PAUSE", strconv.FormatInt((c.cfg.Timeout+c.cfg.Hold).Milliseconds(), 10), "WRITE"); err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	result, err := c.reach(ctx)
+	if err != nil {
+		_, undo := c.link.do("CLIENT", "UNPAUSE")
+		return nil, errors.Join(err, undo)
+	}
+	result.Pause = time.Since(began)
+	if c.cfg.Hold > 0 {
+		result.HeldUntil = began.Add(c.cfg.Timeout + c.cfg.Hold)
+		return result, nil
+	}
+	if _, err := c.link.do("CLIENT", "UNPAUSE"); err != nil {
+		return result, fmt.Errorf("source: %w", err)
+	}
+	return result, nil
+}
+
+// reach waits until the import has applied what the source's stream has now.
+func (c *cutover) reach(ctx context.Context) (*CutoverResult, error) {
+	reply, err := must(ctx, c.source, c.cfg.Timeout, []byte("INFO"), []byte("replication"))
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	text, _ := reply.Text()
+	r := &CutoverResult{ReplicationID: infoField(text, "master_replid")}
+	if r.Offset, err = strconv.ParseInt(infoField(text, "master_repl_offset"), 10, 64); err != nil {
+		return nil, fmt.Errorf("source: INFO replication has no master_repl_offset: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	ticker := time.NewTicker(statePoll)
+	defer ticker.Stop()
+	for {
+		s, err := ReadState(c.cfg.State)
+		switch {
+		case err != nil:
+			return nil, err
+		case s == nil:
+			return nil, fmt.Errorf("%w: there is no %s", ErrState, c.cfg.State)
+		case !s.Loaded:
+			return nil, fmt.Errorf("%w: the import has not copied all keys yet", ErrState)
+		case s.ReplicationID != r.ReplicationID:
+			return nil, fmt.Errorf("%w: it is of replication ID %s, the source's is %s", ErrState, s.ReplicationID, r.ReplicationID)
+		case s.Offset >= r.Offset:
+			r.Applied = s.Offset
+			return r, nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w by %d bytes of the stream after %v", ErrBehind, r.Offset-s.Offset, c.cfg.Timeout)
+		}
+	}
+}
