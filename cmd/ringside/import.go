@@ -29,14 +29,19 @@ With --rdb, the keys of a file are written. A key that the cluster has already g
 value of the file, other keys stay. A damaged file gives an error with the offset of the
 damage; what the counts say is written by then, and no more.
 
+--verify compares both sides instead: types, values whatever their encoding, and expiry
+times, and lists keys that differ.
+
 What cannot be taken, such as values of modules, is counted and listed, and the exit code
 is 1.
 
-Exit code 0 if all was taken, 1 if not or if it failed, 2 for a wrong command line, 130
+Exit code 0 if all was taken, or is equal, 1 if not or if it failed, 2 for a wrong command line, 130
 after Ctrl-C.`
 
 const importExample = `  ringside import --from redis://10.0.0.1:6379 --to 10.0.0.7:6379 --state import.state
   RINGSIDE_FROM_PASSWORD=secret ringside import --from rediss://old:6380 --to :6379 --once
+  ringside import --from redis://10.0.0.1:6379 --to 10.0.0.7:6379 --verify
+  ringside import cutover --from redis://10.0.0.1:6379 --state import.state
   ringside import --rdb dump.rdb --to 10.0.0.7:6379
   ssh old-host cat /var/lib/redis/dump.rdb | ringside import --rdb - --to :6379
   ringside import --rdb dump.rdb --to a:6379,b:6379 --db 0=0 --db 3=1 --match 'user:*'`
@@ -53,6 +58,7 @@ func (a *app) importCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	set.AddTo(cmd)
+	cmd.Flags().BoolVar(&o.verify, "verify", false, "compare both sides, and write nothing")
 	cmd.Flags().BoolVar(&o.once, "once", false, "with --from: end when the cluster has caught up with the source")
 	cmd.Flags().BoolVar(&o.follow.Merge, "merge", false, "with --from: let keys stay that the cluster has already")
 	resolve := func(cmd *cobra.Command, rest []string) error {
@@ -69,6 +75,7 @@ func (a *app) importCommand() *cobra.Command {
 		defer end()
 		return a.runImport(ctx, o, cmd.InOrStdin())
 	}
+	cmd.AddCommand(a.cutoverCommand())
 	return cmd
 }
 
@@ -77,24 +84,31 @@ func (a *app) runImport(ctx context.Context, o *importOptions, stdin io.Reader) 
 	o.config.Stats = stats
 	began := time.Now()
 	stop := showProgress(a.stderr, stats)
+	o.follow.Config, o.follow.Once = o.config, o.once
 	var err error
-	if o.rdb != "" {
-		err = o.load(ctx, stdin)
-	} else {
-		o.follow.Config, o.follow.Once = o.config, o.once
+	var comparison *importer.Comparison
+	switch {
+	case o.rdb != "":
+		comparison, err = o.file(ctx, stdin)
+	case o.verify:
+		comparison, err = importer.Verify(ctx, o.follow)
+	default:
 		err = importer.Follow(ctx, o.follow)
 	}
 	stop()
+	if o.verify {
+		return a.endComparison(ctx, comparison, err)
+	}
 	return a.endImport(ctx, stats.Counts(), time.Since(began), err)
 }
 
-// load imports an RDB file.
-func (o *importOptions) load(ctx context.Context, stdin io.Reader) error {
+// file imports an RDB file, or compares it.
+func (o *importOptions) file(ctx context.Context, stdin io.Reader) (*importer.Comparison, error) {
 	src := stdin
 	if o.rdb != "-" {
 		file, err := os.Open(o.rdb)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer file.Close()
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
@@ -102,21 +116,48 @@ func (o *importOptions) load(ctx context.Context, stdin io.Reader) error {
 		}
 		src = file
 	}
-	return importer.Load(ctx, src, o.config)
+	if o.verify {
+		return importer.VerifyFile(ctx, src, o.config)
+	}
+	return nil, importer.Load(ctx, src, o.config)
+}
+
+// endComparison prints what differs, and turns it into an exit code.
+func (a *app) endComparison(ctx context.Context, c *importer.Comparison, err error) error {
+	if err != nil {
+		return a.failImport(ctx, err)
+	}
+	fmt.Fprintf(a.stdout, "compared   %d keys\ndifferent  %d\n", c.Keys, c.Different)
+	for _, d := range c.Differences {
+		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	if more := c.Different - int64(len(c.Differences)); more > 0 {
+		fmt.Fprintf(a.stdout, "  and %d more\n", more)
+	}
+	if c.Different > 0 {
+		return errFailed
+	}
+	return nil
+}
+
+// failImport reports an error, or that it was stopped.
+func (a *app) failImport(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.stderr, "ringside: import: stopped")
+		return errStopped
+	}
+	for _, err := range parts(err) {
+		fmt.Fprintf(a.stderr, "ringside: import: %v\n", err)
+	}
+	return errFailed
 }
 
 // endImport prints what was done, and turns it into an exit code.
 func (a *app) endImport(ctx context.Context, c importer.Counts, took time.Duration, err error) error {
 	printCounts(a.stdout, c, took)
 	switch {
-	case err != nil && ctx.Err() != nil:
-		fmt.Fprintln(a.stderr, "ringside: import: stopped")
-		return errStopped
 	case err != nil:
-		for _, err := range parts(err) {
-			fmt.Fprintf(a.stderr, "ringside: import: %v\n", err)
-		}
-		return errFailed
+		return a.failImport(ctx, err)
 	case c.Lost > 0:
 		fmt.Fprintf(a.stderr, "ringside: import: not all was taken: %s listed above\n", counted(c.Lost, "loss is", "losses are"))
 		return errFailed

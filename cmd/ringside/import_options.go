@@ -22,6 +22,7 @@ type importOptions struct {
 	to        []string
 	databases []string
 	once      bool
+	verify    bool
 	config    importer.Config
 	follow    importer.FollowConfig // but for what is in config
 }
@@ -30,14 +31,7 @@ func (o *importOptions) settings() *settings.Set {
 	s := settings.New(envPrefix)
 	s.Group("Source")
 	s.Add("rdb", settings.Text(&o.rdb, "FILE"), "RDB file to read; - is standard input", settings.Files())
-	s.Add("from", settings.List(&o.from, "redis://[user:password@]host:port"),
-		"server to follow as a replica does; rediss:// is through TLS")
-	s.Add("from-password", settings.Text(&o.source.password, "PASSWORD"),
-		"password of the source; a variable keeps it out of the process list", settings.Secret())
-	s.Add("from-tls-ca", settings.Text(&o.source.tlsCA, "FILE"), "authority that has signed the source's certificate (PEM)", settings.Files())
-	s.Add("from-tls-name", settings.Text(&o.source.tlsName, "NAME"), "name that the source's certificate must have")
-	s.Add("from-tls-cert", settings.Text(&o.source.tlsCert, "FILE"), "certificate to show the source (PEM)", settings.Files())
-	s.Add("from-tls-key", settings.Text(&o.source.tlsKey, "FILE"), "key of that certificate (PEM)", settings.Files())
+	o.addSource(s)
 	s.Add("state", settings.Text(&o.follow.State, "FILE"),
 		"file that remembers how far the import has come; with it, the next run goes on from there", settings.Files())
 
@@ -57,6 +51,18 @@ func (o *importOptions) settings() *settings.Set {
 	// The environment may be that of serve.
 	s.Exempt(func(string, string) bool { return true })
 	return s
+}
+
+// addSource adds what import and cutover have in common.
+func (o *importOptions) addSource(s *settings.Set) {
+	s.Add("from", settings.List(&o.from, "redis://[user:password@]host:port"),
+		"server to follow as a replica does; rediss:// is through TLS")
+	s.Add("from-password", settings.Text(&o.source.password, "PASSWORD"),
+		"password of the source; a variable keeps it out of the process list", settings.Secret())
+	s.Add("from-tls-ca", settings.Text(&o.source.tlsCA, "FILE"), "authority that has signed the source's certificate (PEM)", settings.Files())
+	s.Add("from-tls-name", settings.Text(&o.source.tlsName, "NAME"), "name that the source's certificate must have")
+	s.Add("from-tls-cert", settings.Text(&o.source.tlsCert, "FILE"), "certificate to show the source (PEM)", settings.Files())
+	s.Add("from-tls-key", settings.Text(&o.source.tlsKey, "FILE"), "key of that certificate (PEM)", settings.Files())
 }
 
 // resolve reads flags and variables, or joins all that is wrong with them.

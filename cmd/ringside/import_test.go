@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -79,6 +80,21 @@ func TestImportReadsAFileFromStandardInput(t *testing.T) {
 	code, _, stderr = runImportCommand(file.String()[:30], "--rdb", "-", "--to", addr)
 	if code != exitFailure || !strings.Contains(stderr, "ringside: import: read RDB: at byte 30") {
 		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	code, stdout, stderr = runImportCommand(file.String(), "--rdb", "-", "--to", addr, "--db", "2=4", "--verify")
+	if code != 0 || stdout != "compared   1 keys\ndifferent  0\n" {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, _ = runImportCommand(file.String(), "--rdb", "-", "--to", addr, "--db", "2=5", "--verify")
+	if code != exitFailure || !strings.Contains(stdout, `  database 2, key "key": the target does not have it`) {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	exported := filepath.Join(t.TempDir(), "out.rdb")
+	if code, stdout, stderr = ringside(nil, "export", "--from", addr, "--rdb", exported, "--db", "4=2"); code != 0 || !strings.Contains(stdout, "keys       1,") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if code, stdout, stderr = runImportCommand("", "--rdb", exported, "--to", addr, "--db", "2=4", "--verify"); code != 0 {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	// A value that is not what its type says.
 	file.Reset()

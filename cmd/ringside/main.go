@@ -86,6 +86,6 @@ Any Redis client works with it.`,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.exportCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
 	return root
 }

@@ -63,12 +63,15 @@ func (w *Writer) Aux(name, value string) error {
 // Key writes a key with a payload of DUMP. The keys of a database come together. expireAt is in ms since
 // 1970, 0 for never.
 func (w *Writer) Key(database int, key, payload []byte, expireAt int64) error {
-	body, version, err := rdb.OpenAny(payload)
+	body, _, err := rdb.OpenAny(payload)
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 || version > rdb.Version && version > w.version {
-		return fmt.Errorf("%w: a payload of RDB version %d in a file of version %d", ErrVersion, version, w.version)
+	if len(body) == 0 {
+		return fmt.Errorf("%w: an empty payload", rdb.ErrFormat)
+	}
+	if needed := oldestVersion(body[0]); needed > w.version {
+		return fmt.Errorf("%w: a value of type %d needs RDB version %d, and the file is of version %d", ErrVersion, body[0], needed, w.version)
 	}
 	if !w.selected || database != w.database {
 		w.buf = rdb.AppendLen(append(w.buf, opSelect), uint64(database))
@@ -80,6 +83,19 @@ func (w *Writer) Key(database int, key, payload []byte, expireAt int64) error {
 	w.buf = rdb.AppendElement(append(w.buf, body[0]), key)
 	w.buf = append(w.buf, body[1:]...)
 	return w.flush()
+}
+
+// oldestVersion is the oldest RDB version of files that may hold values of a type.
+func oldestVersion(typ byte) int {
+	switch {
+	case typ <= typeStream1:
+		return 9
+	case typ <= typeStream2:
+		return 10
+	case typ <= typeStream3:
+		return 11
+	}
+	return MaxWriteVersion
 }
 
 // Close ends the file with its checksum. It does not close the output.

@@ -1,0 +1,143 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/store/rdbfile"
+)
+
+// An ExportConfig says what an RDB file is to hold. Only Source.Addrs must be given.
+type ExportConfig struct {
+	// Source is the cluster of Ringside that the keys come from.
+	Source client.Config
+	// Filter chooses keys, and the numbers that databases have in the file.
+	Filter Filter
+	// Version is the RDB version, 9 to 12; default 10, which Redis 7.0 and all later ones read.
+	Version int
+	// RetryFor is how long a read is tried again that fails for now; default 5 minutes.
+	RetryFor time.Duration
+	Stats    *Stats
+}
+
+// ErrNotRingside: the source is a server whose SCAN may return a key twice, which no RDB file may hold.
+var ErrNotRingside = errors.New("the source is no Ringside; use SAVE, or import --from, for Redis and Valkey")
+
+// Export writes all keys of a cluster to an RDB file. Each key is of one moment, the file is not: keys that
+// change meanwhile may be as before or after, those that come or go meanwhile may be in it or not.
+func Export(ctx context.Context, out io.Writer, cfg ExportConfig) error {
+	if cfg.Version == 0 {
+		cfg.Version = 10
+	}
+	if cfg.Stats == nil {
+		cfg.Stats = new(Stats)
+	}
+	if cfg.RetryFor <= 0 {
+		cfg.RetryFor = 5 * time.Minute
+	}
+	if cfg.Source.Route == "" {
+		cfg.Source.Route = client.Forward // SCAN covers the cluster
+	}
+	w, err := rdbfile.NewWriter(out, cfg.Version)
+	if err != nil {
+		return err
+	}
+	e := exporter{cfg: &cfg, source: newCluster(cfg.Source), out: w, most: patience{most: cfg.RetryFor}}
+	defer e.source.close()
+	cfg.Stats.enter("export")
+	if err := e.run(ctx); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+type exporter struct {
+	cfg    *ExportConfig
+	source *cluster
+	out    *rdbfile.Writer
+	most   patience
+}
+
+func (e *exporter) run(ctx context.Context) error {
+	ring, err := e.source.ring(ctx, 0)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	reply, err := must(ctx, ring, e.most.most, []byte("INFO"), []byte("server"))
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	if text, _ := reply.Text(); !strings.Contains(text, "ringside_version:") {
+		return ErrNotRingside
+	}
+	all, err := databasesOf(ctx, ring, e.most)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	for _, fact := range [][2]string{
+		{"redis-ver", "7.0.0"}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(time.Now().Unix(), 10)}, {"made-by", "ringside"},
+	} {
+		if err := e.out.Aux(fact[0], fact[1]); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	slices.Sort(all)
+	for _, n := range all {
+		if m, ok := e.cfg.Filter.database(n); ok {
+			if err := e.database(ctx, n, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// database writes the keys of a database.
+func (e *exporter) database(ctx context.Context, n, m int) error {
+	ring, err := e.source.ring(ctx, n)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	average := 0
+	return scan(ctx, ring, &e.cfg.Filter, e.most, func(keys [][]byte) error {
+		for len(keys) > 0 {
+			chunk := keys[:min(len(keys), max(1, min(copyKeys, copyBytes/max(1, average))))]
+			keys = keys[len(chunk):]
+			values, err := values(ctx, ring, chunk, true, e.most)
+			if err != nil {
+				return fmt.Errorf("source: %w", err)
+			}
+			for i, v := range values {
+				average = (7*average + len(v.payload)) / 8
+				if err := e.key(n, m, chunk[i], v); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (e *exporter) key(n, m int, key []byte, v sideValue) error {
+	if v.payload == nil {
+		return nil // gone since
+	}
+	err := e.out.Key(m, key, v.payload, v.expireAt)
+	if errors.Is(err, rdbfile.ErrVersion) {
+		e.cfg.Stats.lose(Loss{Database: n, Key: string(key), Reason: err.Error()})
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	e.cfg.Stats.keys.Add(1)
+	e.cfg.Stats.bytes.Add(int64(len(v.payload)))
+	return nil
+}

@@ -1,0 +1,77 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ringside-kv/ringside/store/rdbfile"
+)
+
+// What is exported is loaded by Redis, of every version.
+func TestRedisLoadsExportedFiles(t *testing.T) {
+	server, cluster := startSource(t, "--enable-debug-command", "local"), startTarget(t)
+	fill(t, server, rand.New(rand.NewPCG(31, 32)))
+	if err := Load(context.Background(), bytes.NewReader(saved(t, server)), Config{Target: targetConfig(cluster)}); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := server.ConfigGet(context.Background(), "dir").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := rdbfile.MinWriteVersion; version <= rdbfile.MaxWriteVersion; version++ {
+		var file bytes.Buffer
+		stats := new(Stats)
+		if err := Export(context.Background(), &file, ExportConfig{Source: targetConfig(cluster), Version: version, Stats: stats}); err != nil {
+			t.Fatal(err)
+		}
+		lost := 0
+		if version < 10 {
+			lost = 4 // streams
+		}
+		if c := stats.Counts(); c.Lost != lost || c.Keys < 300 {
+			t.Errorf("version %d: %+v", version, c)
+		}
+		if version > 10 { // this Redis does not load them
+			copy(file.Bytes()[5:], "0010")
+			clear(file.Bytes()[file.Len()-8:])
+		}
+		if err := os.WriteFile(filepath.Join(dir["dir"], "dump.rdb"), file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		do(t, server, "DEBUG RELOAD NOSAVE")
+		if lost == 0 {
+			wantSame(t, cluster, server, 0, 0)
+		}
+		wantSame(t, cluster, server, 3, 3)
+	}
+}
+
+func TestExportChoosesKeysAndDatabases(t *testing.T) {
+	cluster := startTarget(t)
+	fill(t, cluster, rand.New(rand.NewPCG(33, 34)))
+	var file bytes.Buffer
+	cfg := ExportConfig{Source: targetConfig(cluster), Filter: Filter{Databases: map[int]int{3: 7}, Match: "str*"}}
+	if err := Export(context.Background(), &file, cfg); err != nil {
+		t.Fatal(err)
+	}
+	keys := 0
+	r := rdbfile.NewReader(&file, rdbfile.Config{})
+	for e, err := r.Next(); err == nil; e, err = r.Next() {
+		if e.Kind == rdbfile.Key {
+			if keys++; string(e.Key) != "string1" || e.Database != 7 || e.ExpireAt == 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+	if keys != 1 {
+		t.Errorf("%d keys", keys)
+	}
+	if err := Export(context.Background(), &file, ExportConfig{Source: targetConfig(startSource(t))}); !errors.Is(err, ErrNotRingside) {
+		t.Error(err)
+	}
+}
