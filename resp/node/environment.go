@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/machine"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/step"
@@ -54,7 +55,7 @@ func (e environment) clocks() (clock, own func() time.Duration) {
 	if e.now != nil {
 		return e.now, e.now
 	}
-	return systemClocks()
+	return machine.Clocks()
 }
 
 // wall is the clock that may be set.

@@ -1,4 +1,4 @@
-package node
+package machine
 
 import (
 	"sync/atomic"
@@ -83,9 +83,9 @@ func (s *clockSample) next(wall, boot time.Duration) *clockSample {
 	return n
 }
 
-// systemClocks are the clock by which a node counts the leases of others, and that by which
+// Clocks returns the clock by which a node counts the leases of others, and that by which
 // it counts its own.
-func systemClocks() (clock, own func() time.Duration) {
+func Clocks() (clock, own func() time.Duration) {
 	b := new(bootClock)
 	return b.now, b.passed
 }
