@@ -113,7 +113,7 @@ func (a *app) runExport(ctx context.Context, o *exportOptions) error {
 	stats := new(importer.Stats)
 	o.export.Stats = stats
 	began := time.Now()
-	stop := showProgress(a.stderr, stats)
+	stop := showProgress(a.stderr, stats.Counts)
 	err := o.write(ctx, a.stdout)
 	stop()
 	report := a.stdout

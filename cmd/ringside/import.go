@@ -41,6 +41,7 @@ after Ctrl-C.`
 const importExample = `  ringside import --from redis://10.0.0.1:6379 --to 10.0.0.7:6379 --state import.state
   RINGSIDE_FROM_PASSWORD=secret ringside import --from rediss://old:6380 --to :6379 --once
   ringside import --from redis://10.0.0.1:6379 --to 10.0.0.7:6379 --verify
+  ringside import --from 'redis://a:6379?name=s1' --from 'redis://b:6379?name=s2&weight=2' --pool twemproxy --to :7000
   ringside import cutover --from redis://10.0.0.1:6379 --state import.state
   ringside import --rdb dump.rdb --to 10.0.0.7:6379
   ssh old-host cat /var/lib/redis/dump.rdb | ringside import --rdb - --to :6379
@@ -80,26 +81,23 @@ func (a *app) importCommand() *cobra.Command {
 }
 
 func (a *app) runImport(ctx context.Context, o *importOptions, stdin io.Reader) error {
-	stats := new(importer.Stats)
-	o.config.Stats = stats
-	began := time.Now()
-	stop := showProgress(a.stderr, stats)
+	o.config.Stats = new(importer.Stats)
 	o.follow.Config, o.follow.Once = o.config, o.once
+	sources, counts := o.sources()
+	began := time.Now()
+	stop := showProgress(a.stderr, counts)
 	var err error
 	var comparison *importer.Comparison
-	switch {
-	case o.rdb != "":
+	if o.rdb != "" {
 		comparison, err = o.file(ctx, stdin)
-	case o.verify:
-		comparison, err = importer.Verify(ctx, o.follow)
-	default:
-		err = importer.Follow(ctx, o.follow)
+	} else {
+		comparison, err = o.followAll(ctx, sources)
 	}
 	stop()
 	if o.verify {
 		return a.endComparison(ctx, comparison, err)
 	}
-	return a.endImport(ctx, stats.Counts(), time.Since(began), err)
+	return a.endImport(ctx, counts(), time.Since(began), err)
 }
 
 // file imports an RDB file, or compares it.

@@ -56,6 +56,9 @@ func (a *app) cutoverCommand() *cobra.Command {
 		if cfg.Timeout <= 0 {
 			fault("timeout", "%v leaves no time to catch up", cfg.Timeout)
 		}
+		if len(o.from) > 1 {
+			fault("from", "is given %d times: cut over one source after the other", len(o.from))
+		}
 		o.resolveSource(fault)
 		return errors.Join(faults...)
 	}

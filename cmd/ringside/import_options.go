@@ -25,6 +25,8 @@ type importOptions struct {
 	verify    bool
 	config    importer.Config
 	follow    importer.FollowConfig // but for what is in config
+	pool      poolOptions
+	servers   []poolServer // --from, as the pool knows them
 }
 
 func (o *importOptions) settings() *settings.Set {
@@ -32,6 +34,7 @@ func (o *importOptions) settings() *settings.Set {
 	s.Group("Source")
 	s.Add("rdb", settings.Text(&o.rdb, "FILE"), "RDB file to read; - is standard input", settings.Files())
 	o.addSource(s)
+	o.pool.add(s)
 	s.Add("state", settings.Text(&o.follow.State, "FILE"),
 		"file that remembers how far the import has come; with it, the next run goes on from there", settings.Files())
 
@@ -56,7 +59,7 @@ func (o *importOptions) settings() *settings.Set {
 // addSource adds what import and cutover have in common.
 func (o *importOptions) addSource(s *settings.Set) {
 	s.Add("from", settings.List(&o.from, "redis://[user:password@]host:port"),
-		"server to follow as a replica does; rediss:// is through TLS")
+		"server to follow as a replica does; rediss:// is through TLS. Of a pool, each server, with ?name=…&weight=… as its clients know it")
 	s.Add("from-password", settings.Text(&o.source.password, "PASSWORD"),
 		"password of the source; a variable keeps it out of the process list", settings.Secret())
 	s.Add("from-tls-ca", settings.Text(&o.source.tlsCA, "FILE"), "authority that has signed the source's certificate (PEM)", settings.Files())
@@ -84,16 +87,15 @@ func (o *importOptions) resolve(set *settings.Set, args, rest, environ []string)
 		}
 	}
 	o.resolveSource(fault)
+	o.pool.resolve(o.servers, fault)
 	o.resolveTarget(fault)
 	o.resolveDatabases(fault)
 	return errors.Join(faults...)
 }
 
-// resolveSource reads the URL of the source.
+// resolveSource reads the URLs of the sources.
 func (o *importOptions) resolveSource(fault func(flag, format string, args ...any)) {
-	if len(o.from) > 1 {
-		fault("from", "is given %d times, and one source is followed", len(o.from))
-	}
+	o.servers = nil
 	for _, text := range o.from {
 		u, err := url.Parse(text)
 		if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" {
@@ -104,7 +106,7 @@ func (o *importOptions) resolveSource(fault func(flag, format string, args ...an
 		if port == "" {
 			port = "6379"
 		}
-		if path := strings.Trim(u.Path, "/"); path != "" || u.RawQuery != "" || u.Fragment != "" {
+		if path := strings.Trim(u.Path, "/"); path != "" || u.Fragment != "" {
 			fault("from", "what follows %s has no meaning: databases are chosen by --db", u.Host)
 		}
 		source := client.Config{Addrs: []string{net.JoinHostPort(u.Hostname(), port)}, Password: o.source.password}
@@ -120,6 +122,7 @@ func (o *importOptions) resolveSource(fault func(flag, format string, args ...an
 		o.source.tls = u.Scheme == "rediss"
 		source.TLS = o.source.tlsConfig("", func(flag, format string, args ...any) { fault("from-"+flag, format, args...) })
 		o.follow.Source = source
+		o.servers = append(o.servers, newPoolServer(source, u.Query(), fault))
 	}
 }
 

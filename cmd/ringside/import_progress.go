@@ -19,7 +19,7 @@ const (
 )
 
 // showProgress shows what an import does until stop is called, which waits for it.
-func showProgress(w io.Writer, stats *importer.Stats) (stop func()) {
+func showProgress(w io.Writer, counts func() importer.Counts) (stop func()) {
 	interval, format, end := progressInLog, "%s\n", ""
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		interval, format, end = progressOnTerminal, "\r%s"+termClearLine, "\r"+termClearLine
@@ -37,7 +37,7 @@ func showProgress(w io.Writer, stats *importer.Stats) (stop func()) {
 			case <-over:
 				return
 			}
-			now, c := time.Now(), stats.Counts()
+			now, c := time.Now(), counts()
 			fmt.Fprintf(w, format, progressLine(last, c, now.Sub(then)))
 			last, then = c, now
 		}

@@ -36,9 +36,15 @@ func TestImportReportsEveryFaultAtOnce(t *testing.T) {
 		}
 	}
 	_, _, stderr = runImportCommand("", "--from", "http://user:secret@x", "--from", "redis://user@host/3", "--to", ":1")
-	for _, want := range []string{`--from: "…@x" is not of the form`, "--from: host has a user name without", "databases are chosen by --db", "--from: is given 2 times"} {
+	for _, want := range []string{`--from: "…@x" is not of the form`, "--from: host has a user name without", "databases are chosen by --db"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("%q is missing in\n%s", want, stderr)
+		}
+	}
+	_, _, pool := runImportCommand("", "--from", "redis://a?weight=x", "--from", "redis://b?size=2", "--to", ":1")
+	for _, want := range []string{`a:6379: weight "x" is not a number`, `b:6379: "size" is neither name nor weight`, "--from: is given 2 times, so --pool must"} {
+		if !strings.Contains(pool, want) {
+			t.Errorf("%q is missing in\n%s", want, pool)
 		}
 	}
 	if strings.Contains(stderr, "secret") {

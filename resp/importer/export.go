@@ -27,7 +27,7 @@ type ExportConfig struct {
 	Stats    *Stats
 }
 
-// ErrNotRingside: the source is a server whose SCAN may return a key twice, which no RDB file may hold.
+// ErrNotRingside reports that the source is a server whose SCAN may return a key twice, which no RDB file may hold.
 var ErrNotRingside = errors.New("the source is no Ringside; use SAVE, or import --from, for Redis and Valkey")
 
 // Export writes all keys of a cluster to an RDB file. Each key is of one moment, the file is not: keys that

@@ -28,6 +28,8 @@ type FollowConfig struct {
 	Copiers int
 	// MaxChanged is how many changed keys wait at most before the source has to; default 1 million.
 	MaxChanged int
+
+	checked bool // that the target is empty
 }
 
 // EnsureDefaults fills in what is not set.
@@ -107,8 +109,7 @@ func (f *follower) open(ctx context.Context) error {
 			f.state, f.resumed = *s, true
 		}
 	}
-	target, err := f.target.ring(ctx, 0)
-	if err != nil {
+	if _, err := f.target.ring(ctx, 0); err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
 	source, err := f.source.ring(ctx, 0)
@@ -125,15 +126,24 @@ func (f *follower) open(ctx context.Context) error {
 	if err := f.finder.learn(ctx); err != nil {
 		return fmt.Errorf("source: commands: %w", err)
 	}
-	if f.resumed || f.cfg.Merge {
+	if f.resumed || f.cfg.Merge || f.cfg.checked {
 		return nil
 	}
-	all, err := databasesOf(ctx, target, p)
+	return requireEmpty(ctx, f.target, &f.cfg.Config)
+}
+
+// requireEmpty returns an error if the target has keys where those of the source go.
+func requireEmpty(ctx context.Context, target *cluster, cfg *Config) error {
+	ring, err := target.ring(ctx, 0)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	all, err := databasesOf(ctx, ring, patience{most: cfg.RetryFor})
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
 	for _, m := range all {
-		if f.cfg.Filter.reaches(m) {
+		if cfg.Filter.reaches(m) {
 			return fmt.Errorf("%w: database %d has keys; empty it, or let them stay with merge", ErrNotEmpty, m)
 		}
 	}
@@ -359,88 +369,4 @@ func sourceOffset(ctx context.Context, r *client.Ring, p patience) (int64, error
 		return 0, fmt.Errorf("INFO replication has no master_repl_offset: %w", err)
 	}
 	return offset, nil
-}
-
-// Of reports.
-const (
-	reportEvery = 50 * time.Millisecond // looks
-	ackEvery    = time.Second
-	ackLeast    = 100 * time.Millisecond // between two, where the target has just caught up
-)
-
-// reports tells the source and the state file how far the target is, until the context ends.
-func (f *follower) reports(ctx context.Context, l *link) error {
-	ticker := time.NewTicker(reportEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return nil
-		}
-		if err := f.report(l); err != nil {
-			return err
-		}
-	}
-}
-
-func (f *follower) report(l *link) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	at := f.tracker.lag()
-	f.show(at)
-	now := time.Now()
-	caughtUp := at.keys == 0 && at.applied.offset != f.written.Offset
-	if since := now.Sub(f.reported); since >= ackEvery || caughtUp && since >= ackLeast {
-		f.reported = now
-		if err := l.send("REPLCONF", "ACK", strconv.FormatInt(at.applied.offset, 10)); err != nil {
-			return linkError{err}
-		}
-		if err := f.save(at); err != nil {
-			return err
-		}
-	}
-	if f.goal >= 0 && at.applied.offset >= f.goal {
-		return errReached
-	}
-	return nil
-}
-
-// acknowledge tells the source at once.
-func (f *follower) acknowledge(l *link) error {
-	return l.send("REPLCONF", "ACK", strconv.FormatInt(f.tracker.lag().applied.offset, 10))
-}
-
-func (f *follower) show(at lag) {
-	s := f.cfg.Stats
-	s.received.Store(at.received.offset)
-	s.applied.Store(at.applied.offset)
-	s.waiting.Store(int64(at.keys))
-	s.oldest.Store(0)
-	if !at.oldest.IsZero() {
-		s.oldest.Store(at.oldest.UnixNano())
-	}
-}
-
-// save writes the state file if it has changed.
-func (f *follower) save(at lag) error {
-	f.state.Offset, f.state.Database = at.applied.offset, at.applied.database
-	if f.state == f.written {
-		return nil
-	}
-	if err := f.state.write(f.cfg.State); err != nil {
-		return err
-	}
-	f.written = f.state
-	return nil
-}
-
-// saveLast writes the state file once nothing runs any more.
-func (f *follower) saveLast() error {
-	if !f.state.Loaded {
-		return nil
-	}
-	at := f.tracker.lag()
-	f.show(at)
-	return f.save(at)
 }
