@@ -110,7 +110,7 @@ func (c *conn) readAhead(until time.Time) {
 // is marked from its first wait until its reply, also while it goes from one node to the next
 // or waits for routes.
 //
-// Invariant: INFO's blocked_clients counts the marked connections, and only those. So CLIENT
+// Invariant: INFO's blocked_clients counts the marked connections, and beside them only paused ones. So CLIENT
 // UNBLOCK ends the wait of each client that is counted, but for one whose reply is being
 // written. A release that comes between two waits stays noted, and ends the next wait or the
 // next round of [conn.runResolved], whichever comes first.

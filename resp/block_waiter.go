@@ -166,6 +166,7 @@ func (c *conn) waited(r *request, w *waiter) int {
 	default:
 		c.unserved(r, w.how)
 	}
+	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, r.cmd, w.args, 0)
 	c.count(at)
 	return 1
 }

@@ -79,7 +79,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	all := &x.srv.scripts
 	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.ScriptMemory.Load())
 	defer all.done(run)
-	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
+	h := scriptHost{call: x, run: run, known: known, keys: keys, readonly: readonly}
 	h.full = known.Flags&script.AllowOOM == 0 && x.srv.quota.Refuses(store.Growth(x.Unit))
 	at := len(x.Buf)
 	reply, err := run.runtime.Run(known.Script, command.ClientKeys(keys), argv, &h, x.Buf, x.Proto == 3)
@@ -126,6 +126,7 @@ type scriptHost struct {
 	call     *call
 	run      *scriptRun
 	known    *knownScript
+	keys     [][]byte // that it has declared
 	readonly bool
 	full     bool // the data was over its limit when the script began
 	moved    bool // the node that has forwarded the request must look for the owner again
@@ -169,6 +170,9 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	}
 	if cmd.Flags&command.FlagWrite != 0 {
 		h.run.wrote.Store(true)
+	}
+	if tracks(cmd) {
+		noteReads(x.conn, h.keys)
 	}
 	x.InScript = true
 	x.inner(cmd, args)

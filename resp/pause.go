@@ -85,9 +85,13 @@ func (p *pause) wait(c *conn, cmd *command.Row) {
 	if c.from != nil {
 		return
 	}
-	for p.applies(cmd) {
+	for held := false; p.applies(cmd); held = true {
 		if c.flush() != nil {
 			return
+		}
+		if !held {
+			c.srv.stats.Paused.Add(1)
+			defer c.srv.stats.Paused.Add(-1)
 		}
 		left, over := p.left()
 		if left > 0 && !c.wait(left, over) {

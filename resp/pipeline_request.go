@@ -137,7 +137,9 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 			c.srv.stats.ErrorReply(c.out.Buf[at+1:])
 		}
 	}
-	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
+	if x.waiter == nil { // otherwise it is over later, in waited
+		c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
+	}
 	if c.srv.hotkeys.Running() {
 		c.srv.hotkeys.Note(cmd, args, took, len(c.out.Buf)-at)
 	}

@@ -24,9 +24,10 @@ type trackedReads struct {
 	nodes map[string]bool
 }
 
-// tracks reports whether what a command reads may be kept by clients.
+// tracks reports whether what a command reads may be kept by clients. A script by itself reads nothing: its
+// commands do.
 func tracks(c *command.Row) bool {
-	return c.Flags&command.FlagReadonly != 0 && c.Flags&command.FlagBlocking == 0 && c.Keyed && !c.Between
+	return !c.Script && c.Flags&command.FlagReadonly != 0 && c.Flags&command.FlagBlocking == 0 && c.Keyed && !c.Between
 }
 
 // tracker is what the client wants to be told, nil if that is nothing.
@@ -55,23 +56,31 @@ func (c *conn) readsQueued(r *request) {
 
 // reads is called before a command is run here.
 func (c *conn) reads(cmd *command.Row, args [][]byte) {
+	if (c.from == nil && c.tracker() != nil || c.from != nil && c.from.keeper != "") && tracks(cmd) {
+		noteReads(c, c.keysRead(cmd, args))
+	}
+}
+
+// noteReads is called before keys are read. For a command of a script these are also all keys that the
+// script has declared, as in Redis.
+func noteReads(c *conn, keys [][]byte) {
 	if c.from != nil {
-		if node := c.from.keeper; node != "" && tracks(cmd) {
-			for _, key := range c.keysRead(cmd, args) {
+		for _, key := range keys {
+			if node := c.from.keeper; node != "" {
 				c.srv.tracking.enterNode(node, key)
 			}
 		}
 		return
 	}
 	t := c.tracker()
-	if t == nil || !tracks(cmd) {
+	if t == nil {
 		return
 	}
 	c.holdReads(t)
 	if c.routes != nil {
 		t.reads.ownTerm = min(t.reads.ownTerm, c.routes.ownTerm)
 	}
-	for _, key := range c.keysRead(cmd, args) {
+	for _, key := range keys {
 		c.enters(t, key)
 	}
 }

@@ -151,7 +151,7 @@ func TestTrackingTellsOfEachChangeOnce(t *testing.T) {
 		{[]string{"RPUSH", "l", "a"}, []string{"LRANGE", "l", "0", "-1"}, []string{"RPOP", "l"}},
 		{[]string{"SET", "long", long}, []string{"GETRANGE", "long", "0", "10"}, []string{"SETRANGE", "long", "100000", "y"}},
 		{nil, []string{"GETRANGE", "long", "0", "10"}, []string{"SETRANGE", "long", "100000", "z"}},
-		{nil, []string{"GETBIT", "long", "9"}, []string{"SETBIT", "long", "9", "1"}},
+		{nil, []string{"GETBIT", "long", "9"}, []string{"SETBIT", "long", "9", "0"}},
 	} {
 		if test.set != nil {
 			o.Do(test.set...)
@@ -371,5 +371,28 @@ func TestTrackingForgetsWhenTheLeaseWasLost(t *testing.T) {
 	resptest.Dial(t, r.addrs[0], 2).Do("SET", "k", "1")
 	if got := c.told(); got != invalid("k") {
 		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// As in Redis, a script that reads has its client told of the keys that it has declared; a script that
+// does not read tells nothing. What it reads without having declared it is told, too.
+func TestTrackingOfScriptsCoversDeclaredKeys(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	for _, eval := range []string{"EVAL", "EVAL_RO"} {
+		for text, want := range map[string][]string{
+			"return redis.call('ping')": nil, "return 1": nil, "return redis.call('get', 'a')": {"a", "b"}, "return redis.call('get', KEYS[2])": {"a", "b"}, "return redis.call('get', 'c')": {"a", "b", "c"},
+		} {
+			c := newCacher(t, addr)
+			o := resptest.Dial(t, addr, 2)
+			o.Do("MSET", "a", "1", "b", "1", "c", "1")
+			c.ask(eval, text, "2", "a", "b")
+			o.Do("MSET", "a", "2", "b", "2", "c", "2")
+			for _, key := range want {
+				if got := c.told(); got != invalid(key) {
+					t.Errorf("%s %s: %s, want %s", eval, text, got, key)
+				}
+			}
+			c.silent(text)
+		}
 	}
 }

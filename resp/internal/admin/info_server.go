@@ -13,6 +13,8 @@ func infoServer(w *Info) {
 	executable, _ := os.Executable()
 	w.Line("redis_version", RedisVersion)
 	w.Line("ringside_version", s.Version)
+	w.Line("redis_git_sha1", "00000000") // of no source of Redis
+	w.Line("redis_git_dirty", 0)
 	w.Line("redis_mode", s.Source.Mode())
 	w.Line("os", hostOS())
 	w.Line("arch_bits", strconv.IntSize)
@@ -38,7 +40,7 @@ func infoClients(w *Info) {
 	w.Line("maxclients", s.Settings.MaxClients.Load())
 	w.Line("client_recent_max_input_buffer", 0)
 	w.Line("client_recent_max_output_buffer", 0)
-	w.Line("blocked_clients", s.Stats.Blocked.Load())
+	w.Line("blocked_clients", s.Stats.Blocked.Load()+s.Stats.Paused.Load())
 	w.Line("tracking_clients", s.Source.TrackingClients())
 	w.Line("clients_in_timeout_table", 0)
 }

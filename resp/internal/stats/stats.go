@@ -40,6 +40,7 @@ type Stats struct {
 
 	Waiting atomic.Int64 // connections that are held back just now
 	Blocked atomic.Int64 // of these, the ones that CLIENT UNBLOCK releases
+	Paused  atomic.Int64 // connections with a command that CLIENT PAUSE holds back
 
 	mu     sync.Mutex
 	errors map[string]int64 // by error code
