@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -75,6 +76,11 @@ func (w *waiter) repeats(i int) bool {
 func (w *waiter) at(routes *Routes) bool {
 	if routes == nil {
 		return true
+	}
+	for _, key := range w.Keys {
+		if routes.Policies.FormOf(key) != database.Present {
+			return false
+		}
 	}
 	for _, p := range w.places {
 		if routes.of(p.Token()) != ownerSelf {

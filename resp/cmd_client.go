@@ -23,41 +23,12 @@ func cmdClientGetname(x *call) {
 }
 
 func cmdClientSetname(x *call) {
-	if msg := badClientName(x.Args[2]); msg != "" {
+	if msg := command.BadClientName(x.Args[2]); msg != "" {
 		x.Error(msg)
 		return
 	}
 	x.conn.session.setName(string(x.Args[2]))
 	x.OK()
-}
-
-// maxClientWord bounds what a client may have the server remember of it, in bytes.
-const maxClientWord = 4 << 10
-
-const (
-	msgClientName = "ERR Client names cannot contain spaces, newlines or special characters."
-	msgLongName   = "ERR Client names cannot be longer than 4096 bytes."
-)
-
-// badClientName returns why a client cannot have a name, or "".
-func badClientName(name []byte) string {
-	switch {
-	case len(name) > maxClientWord:
-		return msgLongName
-	case !validClientWord(name):
-		return msgClientName
-	}
-	return ""
-}
-
-// validClientWord reports whether b may name a client: printable, no spaces.
-func validClientWord(b []byte) bool {
-	for _, c := range b {
-		if c < '!' || c > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // cmdClientSetinfo is of Redis 7.2; libraries send it when they connect.
@@ -74,7 +45,7 @@ func cmdClientSetinfo(x *call) {
 		return
 	}
 	value := x.Args[3]
-	if len(value) > maxClientWord || !validClientWord(value) {
+	if !command.IsClientWord(value) {
 		x.Error("ERR " + string(x.Args[2]) + " cannot contain spaces, newlines or special characters.")
 		return
 	}

@@ -21,7 +21,7 @@ func TestClientListIsReadable(t *testing.T) {
 	o.Want("+OK", "CLIENT", "SETINFO", "lib-ver", "1.2")
 	o.Want("-ERR Unrecognized option 'nosuch'", "CLIENT", "SETINFO", "nosuch", "1")
 	o.Want("-ERR lib-ver cannot contain spaces, newlines or special characters.", "CLIENT", "SETINFO", "lib-ver", "a b")
-	o.Want("-"+msgLongName, "CLIENT", "SETNAME", strings.Repeat("x", maxClientWord+1))
+	o.Want("-ERR Client names cannot be longer than 4096 bytes.", "CLIENT", "SETNAME", strings.Repeat("x", 4097))
 
 	c := redistest.Client(&redis.Options{Addr: addr, ClientName: "them", Protocol: 3})
 	defer c.Close()

@@ -206,7 +206,7 @@ func cmdClusterCountkeysinslot(x *call) {
 		return
 	case !x.srv.cfg.Slots && x.spreads():
 		if replies, ok := x.scatter(longTimeout, x.Args...); ok {
-			x.Int(sumOf(replies))
+			x.Int(wire.SumInts(replies))
 		}
 		return
 	}

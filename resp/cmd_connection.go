@@ -99,7 +99,7 @@ func cmdHello(x *call) {
 			name, password = args[1], args[2]
 			args = args[3:]
 		case wire.EqualFold(args[0], "setname") && len(args) >= 2:
-			if msg := badClientName(args[1]); msg != "" {
+			if msg := command.BadClientName(args[1]); msg != "" {
 				x.Error(msg)
 				return
 			}

@@ -156,8 +156,12 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 		x.srv.stats.Rejected(cmd)
 		return nil, refusal, nil
 	}
-	if x.scriptDatabase != 0 || cmd.OtherDatabase != nil || slices.ContainsFunc(args, database.MayHaveMark) {
-		if row, stored := x.srv.table.StoredKeys(cmd, args, x.scriptDatabase, x.Databases()); stored != nil {
+	policies := (*database.Policies)(nil)
+	if x.conn.routes != nil {
+		policies = x.conn.routes.Policies
+	}
+	if x.scriptDatabase != 0 || policies != nil || cmd.OtherDatabase != nil || slices.ContainsFunc(args, database.MayHaveMark) {
+		if row, stored := x.srv.table.StoredKeys(cmd, args, x.scriptDatabase, x.Databases(), policies); stored != nil {
 			cmd, args = row, stored
 		}
 	}
@@ -246,6 +250,9 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 				return "", h.refuseWhole(command.MsgKeyTooLong)
 			}
 			return command.MsgKeyTooLong, nil
+		}
+		if c.routes != nil && c.routes.Policies.FormOf(key) != database.Present {
+			return "", h.refuseWhole(command.MsgMoving)
 		}
 		p := x.Unit.Place(key)
 		own := c.routes == nil || c.routes.of(p.Token()) == ownerSelf

@@ -79,7 +79,7 @@ func flushByKeys(x *call, left []ring.Range) (msg string) {
 		keys := make([][]byte, 0, l.n)
 		for rest := x.Buf[body:]; len(rest) > 0; rest = rest[wire.ValueLen(rest):] {
 			name, _ := wire.ReplyText(rest)
-			key := database.AppendKey(nil, x.database(), name)
+			key := database.AppendKey(nil, x.srv.policies().Head(x.database()), name)
 			if at := x.Unit.Place(key).Token(); spanset.Cover(left, []ring.Range{{Start: at, End: at + 1}}) {
 				keys = append(keys, key)
 			}

@@ -2,9 +2,9 @@ package resp
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/keyspace"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -16,7 +16,7 @@ import (
 func cmdDbsize(x *call) {
 	if x.spreads() {
 		if replies, ok := x.scatter(x.srv.forwardTimeout(), []byte("DBSIZE")); ok {
-			x.Int(sumOf(replies))
+			x.Int(wire.SumInts(replies))
 		}
 		return
 	}
@@ -24,9 +24,22 @@ func cmdDbsize(x *call) {
 	if x.InScript {
 		n = x.Unit.NewKeys(x.database())
 	}
-	err := x.own(func(spans []ring.Range) error {
+	own, err := ownKeys(x, x.database())
+	if err != nil {
+		x.Fail(err)
+		return
+	}
+	if x.awaitSeen(len(x.Buf)) {
+		x.Int(n + own)
+	}
+}
+
+// ownKeys returns the number of keys of a database that this node serves.
+func ownKeys(x *call, number int) (n int64, err error) {
+	err = x.own(func(spans []ring.Range) error {
+		n = 0
 		for _, span := range spans {
-			load, err := x.srv.store.DatabaseLoad(x.database(), span)
+			load, err := x.srv.store.DatabaseLoad(number, span)
 			if err != nil {
 				return err
 			}
@@ -34,23 +47,7 @@ func cmdDbsize(x *call) {
 		}
 		return nil
 	})
-	if err != nil {
-		x.Fail(err)
-		return
-	}
-	if x.awaitSeen(len(x.Buf)) {
-		x.Int(n)
-	}
-}
-
-// sumOf adds integer replies up.
-func sumOf(replies [][]byte) int64 {
-	sum := int64(0)
-	for _, reply := range replies {
-		n, _ := wire.ReplyInt(reply)
-		sum += n
-	}
-	return sum
+	return n, err
 }
 
 // cmdRandomkey draws a node by its number of keys, and there a key. Another node is
@@ -58,7 +55,7 @@ func sumOf(replies [][]byte) int64 {
 func cmdRandomkey(x *call) {
 	if x.spreads() {
 		if replies, ok := x.scatter(x.srv.forwardTimeout(), []byte("RANDOMKEY")); ok {
-			if key := drawn(replies); key != nil {
+			if key := keyspace.Draw(replies); key != nil {
 				x.Bulk(key)
 			} else {
 				x.Null()
@@ -93,27 +90,6 @@ func cmdRandomkey(x *call) {
 	} else {
 		x.Bulk(database.Name(key))
 	}
-}
-
-// drawn picks one of the keys in the replies to RANDOMKEY.
-func drawn(replies [][]byte) (key []byte) {
-	total := int64(0)
-	for _, reply := range replies {
-		elements, ok := wire.ArrayBody(reply)
-		if !ok {
-			continue
-		}
-		n := wire.ValueLen(elements)
-		weight := sumOf([][]byte{elements[:n]})
-		this, ok := wire.ReplyText(elements[n:])
-		if !ok {
-			continue
-		}
-		if total += weight; rand.Int64N(total) < weight {
-			key = this
-		}
-	}
-	return key
 }
 
 func cmdKeys(x *call) {

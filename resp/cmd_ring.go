@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -151,7 +152,7 @@ func cmdRingPlacement(x *call) {
 
 // cmdRingLocate tells where a key lies and who has it.
 func cmdRingLocate(x *call) {
-	token := x.Unit.Place(x.Args[2]).Token()
+	token := x.Unit.Place(database.AppendKey(nil, x.srv.policies().Head(x.database()), x.Args[2])).Token()
 	row := &ring.Row{Range: ring.Whole, Primary: x.srv.selfID()}
 	addr := x.conn.net.LocalAddr().String()
 	if routes := x.srv.routes.Load(); routes != nil {

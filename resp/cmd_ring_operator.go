@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -43,6 +42,8 @@ type Operator interface {
 	Backups(ctx context.Context, n int) error
 	// Databases raises the number of databases.
 	Databases(ctx context.Context, n int) error
+	// Policies returns what changes the policies of databases.
+	Policies() (PolicyChanger, error)
 	// Scrub has all nodes compare what they serve with their backups, at once.
 	Scrub(ctx context.Context) error
 	// Recreate makes ranges anew of which no copy is there, or, without any, all of
@@ -111,20 +112,6 @@ func cmdRingBackups(x *call) {
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Backups(ctx, n) })
-}
-
-// cmdRingDatabases is RING DATABASES [count]: it says how many databases there are, or raises that.
-func cmdRingDatabases(x *call) {
-	if len(x.Args) == 2 {
-		x.Int(int64(x.srv.cfg.Databases()))
-		return
-	}
-	n, err := strconv.Atoi(string(x.Args[2]))
-	if err != nil || n < 1 || n > database.Limit || len(x.Args) > 3 {
-		x.Error("ERR " + string(command.Shown(x.Args[2], 40)) + " is not a number of databases from 1 to " + strconv.Itoa(database.Limit))
-		return
-	}
-	x.order(func(ctx context.Context, o Operator) error { return o.Databases(ctx, n) })
 }
 
 // cmdRingRecreate is RING RECREATE ALL|range [range ...] [FROM node].

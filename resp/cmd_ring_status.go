@@ -84,7 +84,7 @@ func infoMoves(w *admin.Info, s *Server) {
 	w.Line("backups_admitted", s.stats.Growths.Load())
 	w.Line("min_in_sync", s.MinInSync())
 	infoLease(w, &m)
-	infoScrub(w, &m.Scrub)
+	admin.InfoScrub(w, &m.Scrub)
 }
 
 // cmdRingStatus is RING STATUS [JSON]: the cluster as ringside status draws it, or in a

@@ -13,6 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/footprint"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/running"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -62,7 +63,7 @@ type conn struct {
 	// The replies of the pending unit, to be replaced if it fails.
 	unitStart     int
 	unitReplies   int
-	running       runningNote   // by which routes a unit runs, and on what
+	running       running.Note  // by which routes a unit runs, and on what
 	routes        *Routes       // these, as enter has found them
 	touched       []store.Place // of the keys of the unit; it shares c.places' memory
 	leased        leased

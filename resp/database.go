@@ -37,17 +37,62 @@ func (x *call) database() int {
 func storeKeys(c *conn, r *request) {
 	r.toWritten()
 	args, n := c.args[r.first:r.last], databaseOf(c)
-	if n == 0 && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
+	policies := c.srv.policies()
+	if n == 0 && policies == nil && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
 		return
 	}
-	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.srv.cfg.Databases())
-	if stored == nil {
-		return
+	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.srv.cfg.Databases(), policies)
+	if stored != nil {
+		r.replace(c, stored, cmd)
 	}
+}
+
+// replace replaces what the client wrote, until toWritten.
+func (r *request) replace(c *conn, args [][]byte, cmd *command.Row) {
 	r.written, r.writtenCmd, r.stored = [2]int32{int32(r.first), int32(r.last)}, r.cmd, true
 	r.first = len(c.args)
-	c.args = append(c.args, stored...)
+	c.args = append(c.args, args...)
 	r.last, r.cmd = len(c.args), cmd
+}
+
+// policies are those of the databases by the present routes.
+func (s *Server) policies() *database.Policies {
+	if r := s.routes.Load(); r != nil {
+		return r.Policies
+	}
+	return nil
+}
+
+// Invariant: a unit runs on keys of the form that its routes ask for, and on none of a database whose
+// policy changes: asStored sees to it for each request, and scripts for keys that they have not declared.
+
+// asStored brings the keys of a request into the form that the routes ask for. It returns ownerSelf, or
+// else who serves the request: ownerHeld while the policy of a database changes, and ownerNone where the
+// node that has forwarded the request has not heard of the policy, or this one has not.
+func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 {
+	changed := false
+	for _, k := range keys {
+		switch routes.Policies.FormOf(c.args[r.first+k.Pos]) {
+		case database.Held:
+			return ownerHeld
+		case database.Changed:
+			changed = true
+		}
+	}
+	switch {
+	case !changed:
+		return ownerSelf
+	case c.from != nil:
+		return ownerNone
+	}
+	if !r.stored && !r.cmd.Between {
+		r.replace(c, c.args[r.first:r.last], r.cmd)
+	}
+	for _, k := range keys {
+		head, name := database.Split(c.args[r.first+k.Pos])
+		c.args[r.first+k.Pos] = database.AppendKey(nil, routes.Policies.Head(head.Number()), name)
+	}
+	return ownerSelf
 }
 
 // toWritten undoes storeKeys.

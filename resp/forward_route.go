@@ -38,9 +38,10 @@ func (s *Server) forwardTime(bytes int) time.Duration {
 const (
 	// msgNotMine is the text of a reply with StatusNotRun. Only logs and statistics show it:
 	// the status decides, and the text never leaves the cluster.
-	msgNotMine     = "NOTMINE"
-	msgNoCopy      = "CLUSTERDOWN no copy of the key is there"
-	msgCrossSlot   = "CROSSSLOT Keys in request don't hash to the same slot"
+	msgNotMine   = "NOTMINE"
+	msgNoCopy    = "CLUSTERDOWN no copy of the key is there"
+	msgCrossSlot = "CROSSSLOT Keys in request don't hash to the same slot: " +
+		"give them one hash tag, as in {tag}key, or keep their database together, see RING DATABASE"
 	msgUnreachable = "TRYAGAIN the node that serves the key cannot be reached"
 	msgAway        = "CLUSTERDOWN no node that has a copy of the key can be reached"
 )
@@ -70,9 +71,9 @@ func (c *conn) answerRemote(reqs []request, routes *Routes) int {
 	case r.owner == ownerNone:
 		c.refuse(r, msgNoCopy)
 		return 1
-	case c.session.redirect && c.readsCopy(r, routes):
+	case redirects(c, routes) && c.readsCopy(r, routes):
 		return c.forward(reqs[:1], routes)
-	case c.session.redirect:
+	case redirects(c, routes):
 		return c.moved(r, routes)
 	case r.owner == ownerSeveral:
 		c.split(r, routes)
@@ -81,6 +82,12 @@ func (c *conn) answerRemote(reqs []request, routes *Routes) int {
 		return c.waitRemotely(r, routes)
 	}
 	return c.forward(reqs[:c.window(reqs, 1, routes)], routes)
+}
+
+// redirects reports whether requests for other nodes' keys are answered with where these are. Clients find
+// no node for the keys of a database that is kept together, so those are forwarded for all.
+func redirects(c *conn, routes *Routes) bool {
+	return c.session.redirect && !routes.Policies.Of(0).Together
 }
 
 // isSentAlong tells whether a request behind others that run here is sent to its owner
@@ -163,6 +170,13 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 		return ownerSelf
 	}
 	c.places = c.places[:0]
+	if routes != nil {
+		if owner := asStored(c, r, routes, c.keys); owner != ownerSelf {
+			r.owner = owner
+			return owner
+		}
+		args = c.args[r.first:r.last]
+	}
 	for _, k := range c.keys {
 		if c.srv.settings.IsTooLong(args[k.Pos]) {
 			return ownerSelf // which says so

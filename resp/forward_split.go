@@ -120,7 +120,8 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 			return refuse(msgUnreachable)
 		}
 		var parts []part
-		held := false
+		held := asStored(c, r, routes, refs) == ownerHeld
+		args = c.args[r.first:r.last]
 		for _, i := range open {
 			owner := routes.of(c.unit.Place(args[refs[i].Pos]).Token())
 			if owner == ownerNone {

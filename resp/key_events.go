@@ -269,7 +269,8 @@ func (e *keyEvents) tell(events []byte) {
 		if e.all&class == 0 {
 			return // told by who does not know that nobody wants to know
 		}
-		n, key := database.Split(key)
+		head, key := database.Split(key)
+		n := head.Number()
 		if e.all&store.EventByKey != 0 {
 			e.channel = append(appendEventChannel(e.channel[:0], "__keyspace@", n), key...)
 			e.srv.pubsub.Deliver(&e.mailing, pubsub.Channel, e.channel, name)

@@ -41,8 +41,8 @@ func (x *call) newLister(pattern []byte, enough int) *lister {
 // end.
 func (l *lister) add(stored []byte) bool {
 	x := l.x
-	number, key := database.Split(stored)
-	if number != l.number {
+	head, key := database.Split(stored)
+	if head.Number() != l.number {
 		return !x.conn.closed.Load()
 	}
 	if l.full || x.conn.closing || x.conn.closed.Load() {

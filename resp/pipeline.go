@@ -220,6 +220,12 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if n > 0 && keys+len(c.keys) > maxUnitKeys {
 			break
 		}
+		if routes != nil {
+			if r.owner = asStored(c, r, routes, c.keys); r.owner != ownerSelf {
+				break
+			}
+			args = c.args[r.first:r.last]
+		}
 		r.touches = len(c.keys)+len(r.extra) > 0 || r.every
 		placed := len(c.places)
 		for _, k := range c.keys {

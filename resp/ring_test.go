@@ -180,6 +180,7 @@ func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("t
 func (o *orders) Scrub(context.Context) error                 { return o.note("scrub") }
 func (o *orders) Backups(_ context.Context, n int) error      { return o.note("backups %d", n) }
 func (o *orders) Databases(_ context.Context, n int) error    { return o.note("databases %d", n) }
+func (o *orders) Policies() (PolicyChanger, error)            { return nil, o.note("policies") }
 func (o *orders) Recreate(_ context.Context, ranges []ring.Range, from string) error {
 	return o.note("recreate %v %q", ranges, from)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -26,6 +27,8 @@ type Routes struct {
 	Held map[int]bool
 	// Lost are the numbers of the ranges of which there is no copy any more.
 	Lost map[int]bool
+	// Policies are those of the databases; nil if each has the default.
+	Policies *database.Policies
 	// Why is what those requests are answered that have waited too long; empty: the key
 	// is changing hands.
 	Why string
@@ -133,7 +136,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	r.term, r.ownTerm = 1, 1
 	if old != nil {
 		r.term, r.ownTerm = old.term+1, old.ownTerm
-		if !slices.Equal(r.spans, old.spans) {
+		if !slices.Equal(r.spans, old.spans) || r.Policies != old.Policies {
 			r.ownTerm++
 		}
 	}

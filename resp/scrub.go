@@ -31,31 +31,6 @@ func cmdRingScrub(x *call) {
 	x.draw(status.DrawScrub)
 }
 
-// infoScrub tells how far the comparison is, and what it found.
-func infoScrub(w *admin.Info, s *status.Scrub) {
-	ended := int64(0)
-	if s.Ended != nil {
-		ended = s.Ended.Unix()
-	}
-	w.Line("scrub_interval_seconds", int64(s.Interval))
-	w.Line("scrub_running", admin.Bit(s.Running))
-	w.Line("scrub_ranges_done", s.Done)
-	w.Line("scrub_ranges", s.Total)
-	w.Line("scrub_rounds", s.Rounds)
-	w.Line("scrub_last_round_time", ended)
-	w.Line("scrub_oldest_seconds", int64(s.OldestAge))
-	w.Line("scrub_never", s.Never)
-	w.Line("scrub_compared", s.Compared)
-	w.Line("scrub_skipped", s.Skipped)
-	w.Line("scrub_undecided", s.Undecided)
-	w.Line("scrub_differed", s.Differed)
-	w.Line("scrub_repaired", s.Repaired)
-	w.Line("scrub_repairing", s.Repairing)
-	w.Line("ranges_damaged", s.Damaged)
-	w.Line("ranges_given_up_for_damage", s.Yielded)
-	w.Line("ranges_discarded_for_damage", s.Discarded)
-}
-
 // scrubMetrics are those of the comparison of copies.
 func (m *reporter) scrubMetrics() {
 	m.gauge("scrub_running", func(x *sample) float64 { return float64(admin.Bit(x.moves.Scrub.Running)) })

@@ -48,6 +48,11 @@ var ringCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			{
+				Name: "drained", Arity: 4, Group: "cluster", Run: byServer(cmdRingDrained),
+				Spread: true, Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
+			},
+			{
 				Name: "keyspace", Arity: 2, Group: "cluster", Run: byServer(cmdRingKeyspace),
 				Spread: true, Between: true, Waits: true,
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
@@ -101,6 +106,7 @@ var ringCommands = []command.Row{
 			ringOrder("throttle", 3, cmdRingThrottle),
 			ringOrder("backups", 3, cmdRingBackups),
 			ringOrder("databases", -2, cmdRingDatabases),
+			ringOrder("database", -3, cmdRingDatabase),
 			ringOrder("scrub", -2, cmdRingScrub),
 			ringOrder("recreate", -3, cmdRingRecreate),
 			ringOrder("pin", 3, cmdRingPin),

@@ -137,7 +137,7 @@ func (c *conn) queue(r *request) int {
 		c.refuse(r, msg)
 		return 1
 	}
-	if routes := c.srv.routes.Load(); routes != nil && c.session.redirect && r.cmd.Keyed {
+	if routes := c.srv.routes.Load(); routes != nil && redirects(c, routes) && r.cmd.Keyed {
 		if c.ownerOf(r, routes); r.msg == "" && r.owner != ownerSelf {
 			n := c.answerRemote([]request{*r}, routes)
 			m.refused = m.refused || n > 0

@@ -18,7 +18,7 @@ func TestDatabasesAreCounted(t *testing.T) {
 	s := openTest(t, memConfig(fs, FsyncAlways))
 	numbers := []int{0, 1, 7, database.Limit - 1}
 	key := func() string {
-		return string(database.AppendKey(nil, numbers[rnd.IntN(len(numbers))], fmt.Appendf(nil, "k%d", rnd.IntN(400))))
+		return string(database.AppendKey(nil, database.Head(numbers[rnd.IntN(len(numbers))]), fmt.Appendf(nil, "k%d", rnd.IntN(400))))
 	}
 	check := func(when string) {
 		t.Helper()

@@ -25,6 +25,8 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"copies of each key beside the primary, each on another node, if this node founds a cluster; RING BACKUPS changes it later")
 	add("databases", settings.Count(&cfg.Databases),
 		"numbered databases, for SELECT, if this node founds a cluster; RING DATABASES raises their number later; 1 = none but 0, and nodes of earlier builds may join")
+	add("together", settings.Commas(&cfg.Together, "n,…"),
+		"databases whose keys are kept together at one place, so that commands on several of their keys work on any number of nodes, if this node founds a cluster; RING DATABASE changes it later")
 	add("recreate-after", settings.Duration(&cfg.RecreateAfter),
 		"time without any copy after which a range is created again, empty, for use as a cache; 0 = never: its keys are refused until a copy is back, or RING RECREATE")
 	add("rereplicate-after", settings.Duration(&cfg.RereplicateAfter),

@@ -1,9 +1,12 @@
-// Package database says how the key of a numbered database is stored.
+// Package database says how the key of a numbered database is stored, and so where it lies.
 //
-// The store knows one keyspace. A key of database n is stored as eight bytes, the mark and n, and the
-// key itself. A key of database 0 is stored as it is, so that directories from before there were
-// databases need no change; only a key that begins with the mark by itself gets the eight bytes, too.
+// The store knows one keyspace. A key of database n is stored as eight bytes, the mark and a head that
+// names n, and the key itself. A key of database 0 is stored as it is, so that directories from before
+// there were databases need no change; only a key that begins with the mark by itself gets the eight
+// bytes, too.
 //
-// A key has the same token in each database: [TokenFunc] leaves the eight bytes out. So SELECT changes
-// nothing about which node serves a key.
+// The keys of a database are spread over the cluster by default: each has the token that it has in every
+// other database, since [TokenFunc] leaves the eight bytes out. So SELECT changes nothing about which node
+// serves a key. In a database that is kept together the head says so, and all keys have one token, that
+// of the eight bytes. Which of the two a database is, its [Policy] tells.
 package database

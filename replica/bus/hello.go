@@ -21,6 +21,8 @@ import (
 // Version 7: the table may hold seats. What travels is that of version 4.
 // Version 8: the table may hold settings of algorithms on cells. What travels is that of version 4.
 // Version 9: the table may hold databases. What travels is that of version 4; keys may be of databases.
+// Version 10: the table may hold policies of databases. What travels is that of version 4; keys may be of
+// databases that are kept together.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -35,7 +37,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 9
+	newestVersion = 10
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -46,6 +48,9 @@ const (
 	TunedVersion = 8
 	// DatabasesVersion is the first one whose nodes understand a table with databases, and their keys.
 	DatabasesVersion = 9
+	// PoliciesVersion is the first one whose nodes understand policies of databases, and the keys of one
+	// that is kept together.
+	PoliciesVersion = 10
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

@@ -7,7 +7,8 @@ import "fmt"
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
 // [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew],
-// [Compared], [SetStrategy], [EndSwitch], [SetLoadBalance] and [SetDatabases], each by its pointer.
+// [Compared], [SetStrategy], [EndSwitch], [SetLoadBalance], [SetDatabases] and
+// [SetPolicy], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -48,7 +49,8 @@ const (
 	kindEndSwitch
 	kindSetLoadBalance
 	kindSetDatabases
-	lastKind = kindSetDatabases
+	kindSetPolicy
+	lastKind = kindSetPolicy
 )
 
 func (k kind) make() Command {
@@ -105,6 +107,8 @@ func (k kind) make() Command {
 		return new(SetLoadBalance)
 	default:
 		return new(SetDatabases)
+	case kindSetPolicy:
+		return new(SetPolicy)
 	}
 }
 

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -154,20 +156,5 @@ func (d *draft) merge(run []Ref, seen map[ring.Token]bool) (Row, error) {
 
 // sameSet compares lists of distinct nodes without their order.
 func sameSet(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i, node := range a {
-		if b[i] == node {
-			continue
-		}
-		found := false
-		for _, other := range b {
-			found = found || other == node
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(node string) bool { return !slices.Contains(b, node) })
 }

@@ -21,6 +21,8 @@ type Found struct {
 	Seated bool
 	// Databases is how many numbered databases there are; 0 is one.
 	Databases int
+	// Policies are those of the databases; nil if each has the default.
+	Policies *database.Policies
 }
 
 // maxFirstEpoch leaves epochs room to grow as long as anyone counts.
@@ -43,14 +45,17 @@ func (f *Found) code(c *codec) {
 		c.textList(&r.Backups)
 		c.textList(&r.Learners)
 	})
-	if c.reading || f.Databases == 0 {
+	if c.reading || f.Databases == 0 && f.Policies == nil {
 		addedSettings(c, &f.Seated, &f.Cluster.Strategy.Cells)
 	} else {
 		c.flag(&f.Seated)
 		f.Cluster.Strategy.Cells.code(c)
 	}
-	if c.reading && len(c.buf) > 0 || !c.reading && f.Databases != 0 {
+	if c.reading && len(c.buf) > 0 || !c.reading && (f.Databases != 0 || f.Policies != nil) {
 		c.integer(&f.Databases)
+	}
+	if c.reading && len(c.buf) > 0 || !c.reading && f.Policies != nil {
+		codePolicies(c, &f.Policies, max(f.Databases, 1))
 	}
 }
 
@@ -92,7 +97,7 @@ func (f *Found) apply(d *draft) error {
 	if f.Databases > database.Limit {
 		return refuse(ErrInvalid, "%d databases, %d are allowed", f.Databases, database.Limit)
 	}
-	d.databases = f.Databases
+	d.databases, d.policies = f.Databases, f.Policies
 	d.seat(f.Seated)
 	d.lastLineage = 1
 	first := make([]Row, 0, p.Len())

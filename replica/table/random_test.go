@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -157,6 +158,8 @@ func (x *chaos) command() Command {
 		return x.loadBalance()
 	case kindSetDatabases:
 		return x.databases()
+	case kindSetPolicy:
+		return x.policy()
 	case kindEndSwitch:
 		return &EndSwitch{x.state().Cluster().Since, x.state().Basis()}
 	case kindRenew:
@@ -217,6 +220,19 @@ func (x *chaos) databases() Command {
 			s.Starts = append(s.Starts, NodeStart{n.ID, n.Incarnation})
 		}
 	}
+	return s
+}
+
+func (x *chaos) policy() Command {
+	n := x.IntN(1 + min(x.state().Databases(), 3))
+	s := &SetPolicy{Policy: database.Policy{Number: n, Together: x.IntN(2) == 0}}
+	if s.Policy.Together {
+		s.Policy.Spot = x.IntN(database.Spots + 1)
+	}
+	if s.Ends = x.state().Policies().Of(n).Change; s.Ends == 0 || x.IntN(8) == 0 {
+		s.Policy.Change = x.Uint64()
+	}
+	s.Starts = x.databases().(*SetDatabases).Starts
 	return s
 }
 
@@ -302,7 +318,7 @@ func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: nothing for the race detector")
 	}
-	runs, length := 20, 1800
+	runs, length := 20, 2300
 	applied, refused := map[string]int{}, map[string]int{}
 	for seed := range runs {
 		x := &chaos{Rand: rand.New(rand.NewPCG(uint64(seed), 4)), now: new(State), old: new(State)}

@@ -3,15 +3,17 @@ package table
 import (
 	"fmt"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 )
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
 // all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons,
-// 3 no Switch, 4 no LoadBalance, 5 no seats, 6 no CellSettings and 7 no databases. A state is
+// 3 no Switch, 4 no LoadBalance, 5 no seats, 6 no CellSettings, 7 no databases and 8 no policies of databases. A state is
 // written in the oldest version from 3 on that has all of it, so that an older build can read it.
 const (
-	snapshotVersion         = 8
+	snapshotVersion         = 9
+	unruledSnapshot    byte = 8
 	unnumberedSnapshot byte = 7
 	untunedSnapshot    byte = 6
 	unseatedSnapshot   byte = 5
@@ -25,7 +27,9 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
 	version := byte(snapshotVersion)
 	switch {
+	case s.policies != nil:
 	case s.databases > 1:
+		version = unruledSnapshot
 	case s.cluster.Tuned():
 		version = unnumberedSnapshot
 	case s.seats != nil:
@@ -67,7 +71,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
 	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
 	s.nodes, s.handoffs, s.rows, s.comparisons = d.nodes, d.handoffs, d.rows, d.comparisons
-	s.load, s.seats, s.databases = d.load, d.seats, d.databases
+	s.load, s.seats, s.databases, s.policies = d.load, d.seats, d.databases, d.policies
 	return nil
 }
 
@@ -103,7 +107,12 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 		d.codeSeats(c)
 	}
 	if version > unnumberedSnapshot {
-		d.codeDatabases(c)
+		if c.integer(&d.databases); d.databases > database.Limit {
+			c.fail("a number of databases that cannot be")
+		}
+	}
+	if version > unruledSnapshot {
+		codePolicies(c, &d.policies, d.Databases())
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)

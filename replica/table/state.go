@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -28,6 +29,7 @@ type State struct {
 	load        LoadBalance
 	seats       *ring.Seats // nil under strategies without seats
 	databases   int         // 0 is 1
+	policies    *database.Policies
 
 	placed    sync.Once
 	placement *ring.Placement

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
+
+	"github.com/ringside-kv/ringside/internal/machine"
 )
 
 // advertised are the addresses that other nodes are told.
@@ -48,7 +49,7 @@ func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 		}
 	}
 	if isWildcard(busHost) || isWildcard(gossipHost) {
-		if t.guessed, err = outwardHost(); err != nil {
+		if t.guessed, err = machine.OutwardHost(); err != nil {
 			return t, err
 		}
 		if isWildcard(busHost) {
@@ -88,40 +89,6 @@ func splitAdvertise(addr string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("%q is neither an IP address nor a host name, with a port or without", addr)
 	}
 	return addr, port, nil
-}
-
-// outwardHost is an address of this machine by which other hosts are likely to reach
-// it: a private one before a public one, and IPv4 before IPv6.
-func outwardHost() (string, error) {
-	addrs, err := net.InterfaceAddrs()
-	if err != nil {
-		return "", fmt.Errorf("look for an address to advertise: %w; set advertise", err)
-	}
-	best, bestRank := netip.Addr{}, 0
-	for _, a := range addrs {
-		p, err := netip.ParsePrefix(a.String())
-		if err != nil {
-			continue
-		}
-		ip := p.Addr().Unmap()
-		if ip.IsLoopback() || ip.IsLinkLocalUnicast() || !ip.IsGlobalUnicast() {
-			continue
-		}
-		rank := 1
-		if ip.Is4() {
-			rank += 2
-		}
-		if ip.IsPrivate() {
-			rank++
-		}
-		if rank > bestRank {
-			best, bestRank = ip, rank
-		}
-	}
-	if bestRank == 0 {
-		return "", errors.New("this machine has no address that other hosts could reach: set advertise, or addresses on 127.0.0.1")
-	}
-	return best.String(), nil
 }
 
 // log says what an operator should know of the addresses between nodes.

@@ -18,6 +18,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/storage"
 	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/policies"
+	"github.com/ringside-kv/ringside/resp/node/internal/sightings"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -54,6 +56,7 @@ type cluster struct {
 	readiness  readiness
 	status     statusReporter
 	switcher   switcher
+	policies   *policies.Changer
 	balancer   loadBalancer
 
 	mu          sync.Mutex
@@ -64,7 +67,7 @@ type cluster struct {
 	// routed reports that placement is the table's.
 	routed bool
 
-	sightings sightings
+	sightings sightings.Sightings
 }
 
 // openCluster opens the node's part in a cluster. enter, in the background, brings the node into
@@ -94,6 +97,10 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	if err = refuseUnfinished(cfg.Dir, c.entry.membership); err != nil {
+		return c, err
+	}
+	token, err := own.TokenFunc()
+	if err != nil {
 		return c, err
 	}
 	key, err := cfg.peerKey()
@@ -147,7 +154,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.strategy = agreedStrategy{own, c.table.State}
+	c.strategy, c.policies = agreedStrategy{own, c.table.State}, c.policyChanger(token)
 	cfg.env.reached(startOpened)
 	c.entry.committed.Store(c.entry.membership.Entered || c.table.Known())
 	// The cluster relies on an earlier start until it hears that this one leaves.
@@ -193,6 +200,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.done.Go(c.watchFatal)
 	c.done.Go(c.forgetProxies)
 	c.done.Go(c.balancer.run)
+	c.done.Go(func() { c.policies.Run(c.ctx) })
 	if cfg.RecreateAfter > 0 {
 		c.done.Go(c.recreation.recreateLost)
 	}

@@ -176,6 +176,9 @@ type Config struct {
 	StrictSlots bool
 	// Databases is how many numbered databases a cluster has that this node founds; see RING DATABASES.
 	Databases int
+	// Together are numbers of databases that are kept together if this node founds a cluster; see
+	// RING DATABASE.
+	Together []string
 	// Backups is how many copies beside the primary a cluster keeps that this node founds.
 	// RING BACKUPS changes it.
 	Backups int

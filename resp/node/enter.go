@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -185,6 +186,11 @@ func (en *entry) foundCluster(generation uint64) error {
 		Node:    en.c.n.id, Incarnation: en.c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
 		Seated: strategy.HasSeats(own.Name), Databases: cfg.Databases,
 	}
+	together, err := policies.Numbers(cfg.Together, cfg.Databases)
+	if err != nil {
+		return permanentError{err}
+	}
+	f.Policies = policies.Founding(together, en.c.policies.Token)
 	for row := range alone.Rows() {
 		f.Rows = append(f.Rows, *row)
 	}

@@ -322,14 +322,6 @@ func (n *Node) placement() *ring.Placement {
 	return c.table.State().Placement()
 }
 
-// databases returns how many databases the table has.
-func (n *Node) databases() int {
-	if c := n.part.Load(); c != nil {
-		return c.table.State().Databases()
-	}
-	return 1
-}
-
 // Addr is where clients connect.
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 

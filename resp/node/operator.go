@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
-	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp"
@@ -94,20 +93,6 @@ func (o operator) Backups(ctx context.Context, n int) error {
 		return fmt.Errorf("%d copies beside the primary are more than the %d that there can be", n, maxBackups)
 	}
 	return c.propose(ctx, &table.SetBackups{Backups: n}, func(st *table.State) bool { return st.Cluster().Backups == n })
-}
-
-// Databases implements resp.Operator.
-func (o operator) Databases(ctx context.Context, n int) error {
-	c, err := o.cluster()
-	if err != nil {
-		return err
-	}
-	st := c.table.State()
-	set := &table.SetDatabases{Databases: n}
-	if set.Starts, err = c.switcher.starts(ctx, st, bus.DatabasesVersion, "have databases"); err != nil {
-		return err
-	}
-	return c.propose(ctx, set, func(st *table.State) bool { return st.Databases() == n })
 }
 
 // Scrub implements resp.Operator.

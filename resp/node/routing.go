@@ -30,7 +30,7 @@ func (c *cluster) routeLocked() {
 		return
 	}
 	st := c.table.State()
-	r := &resp.Routes{Placement: c.placement, Strategy: st.Cluster().Strategy.Name, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load()}
+	r := &resp.Routes{Placement: c.placement, Strategy: st.Cluster().Strategy.Name, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load(), Policies: st.Policies()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
 		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
 	}
@@ -79,14 +79,14 @@ func (c *cluster) linkLocked(node string) resp.Link {
 func (c *cluster) watchMembers() {
 	events, cancel := c.members.Watch()
 	defer cancel()
-	c.sightings.look(c.members.Nodes(), time.Now())
+	c.sightings.Look(c.members.Nodes(), time.Now())
 	for {
 		select {
 		case _, ok := <-events:
 			if !ok {
 				return
 			}
-			c.sightings.look(c.members.Nodes(), time.Now())
+			c.sightings.Look(c.members.Nodes(), time.Now())
 			c.mu.Lock()
 			if c.routed { // else waiting requests would start to wait again
 				c.routeLocked()

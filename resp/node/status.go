@@ -182,7 +182,7 @@ func (sr *statusReporter) reportNodes(st *table.State) []status.Node {
 // addGossip adds what gossip knows of a node.
 func (sr *statusReporter) addGossip(r *status.Node, m members.Node) {
 	r.Addr, r.Version = m.ClientAddr, m.Version
-	r.Health, r.Since = m.Status.String(), sr.c.sightings.since(m.ID)
+	r.Health, r.Since = m.Status.String(), sr.c.sightings.Since(m.ID)
 }
 
 func countRanges(nodes []status.Node, st *table.State) {

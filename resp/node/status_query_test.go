@@ -14,7 +14,6 @@ import (
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
-	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -98,29 +97,6 @@ func TestRatesAreMeasuredOverAllNodes(t *testing.T) {
 	got := moved(replica.Totals{Done: 2, Bytes: 1000, Copying: 4 * time.Second, Held: 30 * time.Millisecond})
 	if got.Rate != 250 || got.Held != 0.03 {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestSightingsBeginWithTheFirstChange(t *testing.T) {
-	var s sightings
-	noon := time.Unix(1_800_000_000, 0)
-	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
-	s.look([]members.Node{{ID: "a", Status: members.Alive}}, at(0))
-	if s.since("a") != nil || s.since("b") != nil {
-		t.Error("a time before the first look")
-	}
-	s.look([]members.Node{{ID: "a", Status: members.Alive}, {ID: "b", Status: members.Alive}}, at(1))
-	s.look([]members.Node{{ID: "a", Status: members.Failed}, {ID: "b", Status: members.Alive}}, at(2))
-	s.look([]members.Node{{ID: "a", Status: members.Failed}, {ID: "b", Status: members.Alive}}, at(3))
-	if since := s.since("a"); since == nil || !since.Equal(at(2)) {
-		t.Errorf("%v", since)
-	}
-	if since := s.since("b"); since == nil || !since.Equal(at(1)) {
-		t.Errorf("%v", since)
-	}
-	s.look(nil, at(4))
-	if s.since("a") != nil {
-		t.Error("who is forgotten is still known")
 	}
 }
 

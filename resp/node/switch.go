@@ -63,6 +63,8 @@ func (sw *switcher) neededVersion() uint16 {
 	}
 	st := sw.c.table.State()
 	switch of := st.Cluster(); {
+	case st.Policies() != nil:
+		return bus.PoliciesVersion
 	case st.Databases() > 1:
 		return bus.DatabasesVersion
 	case of.Tuned():

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -256,6 +257,9 @@ func (c Config) validateTimes(f *faults) {
 	}
 	if c.Databases < 1 || c.Databases > database.Limit {
 		f.add("databases", "%d is not between 1 and %d", c.Databases, database.Limit)
+	}
+	if _, err := policies.Numbers(c.Together, c.Databases); err != nil {
+		f.add("together", "%v", err)
 	}
 	if c.MinInSync < 1 || c.MinInSync > 255 {
 		f.add("min-in-sync", "%d is not between 1 and 255, the primary included", c.MinInSync)

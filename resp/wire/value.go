@@ -28,6 +28,15 @@ func ReplyInt(b []byte) (int64, bool) {
 	return n, err == nil
 }
 
+// SumInts adds integer replies up; others count as 0.
+func SumInts(replies [][]byte) (sum int64) {
+	for _, reply := range replies {
+		n, _ := ReplyInt(reply)
+		sum += n
+	}
+	return sum
+}
+
 // ReplyText is the text of the bulk string that a reply begins with.
 func ReplyText(b []byte) (text []byte, ok bool) {
 	n, ok, at := head(b)

@@ -8,31 +8,31 @@ import (
 )
 
 // StoredKeys returns the command and the arguments that do on stored keys what a client's command with
-// its arguments does in database n of so many; nil where they are the same.
-func (t *Table) StoredKeys(cmd *Row, args [][]byte, n, databases int) (*Row, [][]byte) {
+// its arguments does in database n of so many, with their policies; nil where they are the same.
+func (t *Table) StoredKeys(cmd *Row, args [][]byte, n, databases int, policies *database.Policies) (*Row, [][]byte) {
 	refs, err := cmd.KeysOf(args, nil)
 	if err != nil { // the command says what is wrong
 		return cmd, nil
 	}
-	stored := slices.Clone(args)
+	stored, head := slices.Clone(args), policies.Head(n)
 	for _, ref := range refs {
-		stored[ref.Pos] = database.AppendKey(nil, n, args[ref.Pos])
+		stored[ref.Pos] = database.AppendKey(nil, head, args[ref.Pos])
 	}
 	switch other, ok := cmd.otherDatabase(args, databases); {
 	case cmd.Script && len(refs) == 0:
 		if zero, ok := wire.ParseInt(args[2]); ok && zero == 0 && n != 0 {
-			stored[2] = database.AppendKey(nil, n, nil) // see ScriptKeys
+			stored[2] = database.AppendKey(nil, database.Head(n), nil) // see ScriptKeys
 		}
 	case !ok:
 	case cmd.Name == "move" && other == n:
 		return cmd, nil // it says so
 	case cmd.Name == "move":
 		return t.ByName["ring|move"], [][]byte{
-			[]byte("RING"), []byte("MOVE"), stored[1], database.AppendKey(nil, other, args[1]),
+			[]byte("RING"), []byte("MOVE"), stored[1], database.AppendKey(nil, policies.Head(other), args[1]),
 		}
 	default:
 		last := refs[len(refs)-1].Pos
-		stored[last] = database.AppendKey(nil, other, args[last])
+		stored[last] = database.AppendKey(nil, policies.Head(other), args[last])
 	}
 	return cmd, stored
 }

@@ -27,7 +27,7 @@ func filled(t *testing.T, keys map[string]bool, of func(key string) int) *store.
 	})
 	token := database.TokenFunc(buckets.Token)
 	for name, expires := range keys {
-		key, u := database.AppendKey(nil, of(name), []byte(name)), st.NewUnit()
+		key, u := database.AppendKey(nil, database.Head(of(name)), []byte(name)), st.NewUnit()
 		u.Begin(st.Now(), []store.Place{store.PlaceOf(token, key)})
 		v, err := u.Get(key)
 		if err != nil {
@@ -80,7 +80,7 @@ func TestDrawFindsAllKeys(t *testing.T) {
 				for k, expires := range keys {
 					n := half(k)
 					if (r.database < 0 || r.database == n) && r.may(n) && (expires || !r.policy.IsVolatile()) {
-						want[string(database.AppendKey(nil, n, []byte(k)))] = true
+						want[string(database.AppendKey(nil, database.Head(n), []byte(k)))] = true
 					}
 				}
 				drawn := make(map[string]int)

@@ -55,8 +55,8 @@ func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, er
 	name := make([]byte, database.HeadSize, database.HeadSize+len(p.prefix)+len(element)+len(p.suffix))
 	name = append(append(append(name, p.prefix...), element...), p.suffix...)
 	key := name[database.HeadSize:]
-	if n := database.Of(s.Args[1]); n != 0 || database.HasMark(key) {
-		key = database.AppendKey(name[:0], n, bytes.Clone(key))
+	if head := database.HeadOf(s.Args[1]); head != 0 || database.HasMark(key) {
+		key = database.AppendKey(name[:0], head, bytes.Clone(key))
 	}
 	if !s.uses(len(key)) {
 		return nil, false, errSortMemory

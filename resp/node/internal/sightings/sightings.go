@@ -1,4 +1,4 @@
-package node
+package sightings
 
 import (
 	"sync"
@@ -7,9 +7,9 @@ import (
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
-// sightings note since when nodes are as gossip shows them: it keeps no times itself.
+// Sightings note since when nodes are as gossip shows them, which keeps no times itself.
 // Methods may be called from any goroutine.
-type sightings struct {
+type Sightings struct {
 	mu   sync.Mutex
 	seen map[string]sighting // nil before the first look
 }
@@ -19,8 +19,8 @@ type sighting struct {
 	since  time.Time // zero: it was so at the first look
 }
 
-// look takes in what gossip shows now.
-func (s *sightings) look(nodes []members.Node, now time.Time) {
+// Look takes in what gossip shows now.
+func (s *Sightings) Look(nodes []members.Node, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.seen == nil
@@ -38,8 +38,8 @@ func (s *sightings) look(nodes []members.Node, now time.Time) {
 	s.seen = seen
 }
 
-// since returns when a node came into its present state; nil if it was so at the first look.
-func (s *sightings) since(node string) *time.Time {
+// Since returns when a node came into its present state; nil if it was so at the first look.
+func (s *Sightings) Since(node string) *time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := s.seen[node].since; !at.IsZero() {

@@ -1,0 +1,144 @@
+package resp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A PolicyChanger changes policies of databases in the agreed table. Its methods are called as those of
+// [Operator].
+type PolicyChanger interface {
+	// Describe returns the policy of a database, as lines of a name and a value.
+	Describe(n int) string
+	// Begin begins to change the policy of a database: once it returns, routes that hold requests for its
+	// keys are on their way to all nodes, until End. It returns the number of the change.
+	Begin(ctx context.Context, n int) (change uint64, err error)
+	// End ends a change with a policy. It fails if the change has ended already.
+	End(ctx context.Context, change uint64, p database.Policy) error
+}
+
+// cmdRingDatabases is RING DATABASES [count]: it says how many databases there are, or raises that.
+func cmdRingDatabases(x *call) {
+	if len(x.Args) == 2 {
+		x.Int(int64(x.srv.cfg.Databases()))
+		return
+	}
+	n, err := strconv.Atoi(string(x.Args[2]))
+	if err != nil || n < 1 || n > database.Limit || len(x.Args) > 3 {
+		x.Error("ERR " + string(command.Shown(x.Args[2], 40)) + " is not a number of databases from 1 to " + strconv.Itoa(database.Limit))
+		return
+	}
+	x.order(func(ctx context.Context, o Operator) error { return o.Databases(ctx, n) })
+}
+
+// drainTimeout is how long a change of a policy waits for requests that run. All requests for keys of the
+// database wait meanwhile.
+const drainTimeout = 2 * time.Second
+
+// cmdRingDatabase is RING DATABASE n [TOGETHER|SPREAD]: it describes the policy of a database, or changes
+// it.
+//
+// The order is that of table.SetPolicy's invariant: the table notes the change, and the nodes hold requests
+// for keys of the database from then on; each node says how many keys it has there, once it runs none of
+// those requests any more; if there is none, the table gets the new policy, and the requests run by it.
+func cmdRingDatabase(x *call) {
+	n, err := strconv.Atoi(string(x.Args[2]))
+	if err != nil || n < 0 || n >= x.srv.cfg.Databases() {
+		x.Error(command.MsgNoDatabase)
+		return
+	}
+	if x.srv.routes.Load() == nil {
+		x.Error("ERR this node is not part of a cluster")
+		return
+	}
+	var changer PolicyChanger
+	if !x.withOperator(func(_ context.Context, o Operator) (err error) {
+		changer, err = o.Policies()
+		return err
+	}) {
+		return
+	}
+	want := database.Policy{Number: n}
+	switch {
+	case len(x.Args) == 3:
+		x.BulkString(changer.Describe(n))
+		return
+	case len(x.Args) == 4 && wire.EqualFold(x.Args[3], "together"):
+		want.Together = true
+	case len(x.Args) != 4 || !wire.EqualFold(x.Args[3], "spread"):
+		x.Error("ERR the policy of a database is TOGETHER or SPREAD")
+		return
+	}
+	was := x.srv.policies().Of(n)
+	if was.Change == 0 && was.Together == want.Together {
+		x.OK()
+		return
+	}
+	var change uint64
+	if !x.withOperator(func(ctx context.Context, _ Operator) (err error) {
+		change, err = changer.Begin(ctx, n)
+		return err
+	}) {
+		return
+	}
+	// A redirect connection asks all nodes, too.
+	replies, drained := x.scatter(min(drainTimeout, x.srv.forwardTimeout()), []byte("RING"), []byte("DRAINED"),
+		strconv.AppendInt(nil, int64(n), 10), strconv.AppendUint(nil, change, 10))
+	keys := wire.SumInts(replies)
+	if !drained || keys > 0 {
+		want = was
+	}
+	// Should this fail, the leader ends the change.
+	err = x.within(func(ctx context.Context) error { return changer.End(ctx, change, want) })
+	switch {
+	case !drained: // scatter has replied
+	case keys > 0:
+		x.Error(fmt.Sprintf("ERR database %d holds %d keys: its policy can be changed while it is empty, as after FLUSHDB", n, keys))
+	case err != nil:
+		x.Error("ERR " + err.Error())
+	default:
+		x.OK()
+	}
+}
+
+// cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of database n are
+// here, once this node runs no request for one since it knows of the change.
+func cmdRingDrained(x *call) {
+	n, ok1 := wire.ParseInt(x.Args[2])
+	change, err := strconv.ParseUint(string(x.Args[3]), 10, 64)
+	if !ok1 || err != nil || n < 0 || n >= database.Limit {
+		x.Error(command.MsgNotInteger)
+		return
+	}
+	err = x.within(func(ctx context.Context) error {
+		for {
+			routes := x.srv.routes.Load()
+			if routes == nil || routes.Policies.Of(int(n)).Change == change {
+				break
+			}
+			select {
+			case <-routes.next:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		_, err := x.srv.Quiesce(ctx, ring.Whole)
+		return err
+	})
+	if err != nil {
+		x.Error("TRYAGAIN this node still runs requests for keys of the database")
+		return
+	}
+	if keys, err := ownKeys(x, int(n)); err != nil {
+		x.Fail(err)
+	} else {
+		x.Int(keys)
+	}
+}

@@ -1,0 +1,28 @@
+package admin
+
+import "github.com/ringside-kv/ringside/resp/status"
+
+// InfoScrub tells how far the comparison is, and what it found.
+func InfoScrub(w *Info, s *status.Scrub) {
+	ended := int64(0)
+	if s.Ended != nil {
+		ended = s.Ended.Unix()
+	}
+	w.Line("scrub_interval_seconds", int64(s.Interval))
+	w.Line("scrub_running", Bit(s.Running))
+	w.Line("scrub_ranges_done", s.Done)
+	w.Line("scrub_ranges", s.Total)
+	w.Line("scrub_rounds", s.Rounds)
+	w.Line("scrub_last_round_time", ended)
+	w.Line("scrub_oldest_seconds", int64(s.OldestAge))
+	w.Line("scrub_never", s.Never)
+	w.Line("scrub_compared", s.Compared)
+	w.Line("scrub_skipped", s.Skipped)
+	w.Line("scrub_undecided", s.Undecided)
+	w.Line("scrub_differed", s.Differed)
+	w.Line("scrub_repaired", s.Repaired)
+	w.Line("scrub_repairing", s.Repairing)
+	w.Line("ranges_damaged", s.Damaged)
+	w.Line("ranges_given_up_for_damage", s.Yielded)
+	w.Line("ranges_discarded_for_damage", s.Discarded)
+}

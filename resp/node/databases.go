@@ -1,0 +1,52 @@
+package node
+
+import (
+	"context"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/policies"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// databases returns how many databases the table has.
+func (n *Node) databases() int {
+	if c := n.part.Load(); c != nil {
+		return c.table.State().Databases()
+	}
+	return 1
+}
+
+// Databases implements resp.Operator.
+func (o operator) Databases(ctx context.Context, n int) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	st := c.table.State()
+	set := &table.SetDatabases{Databases: n}
+	if set.Starts, err = c.switcher.starts(ctx, st, bus.DatabasesVersion, "have databases"); err != nil {
+		return err
+	}
+	return c.propose(ctx, set, func(st *table.State) bool { return st.Databases() == n })
+}
+
+func (c *cluster) policyChanger(token ring.TokenFunc) *policies.Changer {
+	return &policies.Changer{
+		Table: c.table, Propose: c.propose, Token: database.TokenFunc(token),
+		Starts: func(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
+			return c.switcher.starts(ctx, st, bus.PoliciesVersion, "have policies of databases")
+		},
+	}
+}
+
+// Policies implements resp.Operator.
+func (o operator) Policies() (resp.PolicyChanger, error) {
+	c, err := o.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return c.policies, nil
+}

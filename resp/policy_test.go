@@ -1,0 +1,73 @@
+package resp
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// policyOrders carries out changes of policies on the only node.
+type policyOrders struct {
+	orders
+	r *routed
+}
+
+func (o *policyOrders) Policies() (PolicyChanger, error) { return o, nil }
+
+func (o *policyOrders) Describe(n int) string {
+	return strconv.FormatBool(o.r.servers[0].policies().Of(n).Together)
+}
+
+func (o *policyOrders) Begin(_ context.Context, n int) (uint64, error) {
+	o.set(database.Policy{Number: n, Change: 9})
+	return 9, nil
+}
+
+func (o *policyOrders) End(_ context.Context, _ uint64, p database.Policy) error {
+	o.set(p)
+	return nil
+}
+
+func (o *policyOrders) set(p database.Policy) {
+	srv := o.r.servers[0]
+	was := srv.routes.Load()
+	srv.SetRoutes(&Routes{Placement: was.Placement, Self: was.Self, Nodes: was.Nodes, Policies: was.Policies.With(p)})
+}
+
+// The policy of a database is not changed while an earlier request for its keys runs.
+func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
+	o := new(policyOrders)
+	r := routedTestWith(t, 1, func(c *Config, _ *store.Config) { c.Operator = o })
+	o.r = r
+	r.placeAll(r.all(0))
+	admin, scripted := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[0], 2)
+	scripted.Want("+OK", "SELECT", "3")
+	srv := r.servers[0]
+	script := "while redis.call('GET', KEYS[1]) ~= 'x' do end"
+	if _, err := scripted.C.Write(resptest.EncodeCommands([][]string{{"EVAL", script, "1", "k"}})); err != nil {
+		t.Fatal(err)
+	}
+	resptest.WaitFor(t, "the script to run", func() bool {
+		srv.scripts.running.Lock()
+		defer srv.scripts.running.Unlock()
+		return len(srv.scripts.runs) == 1
+	})
+	if got := admin.Do("RING", "DATABASE", "3", "TOGETHER").String(); !strings.HasPrefix(got, "-TRYAGAIN ") {
+		t.Errorf("while a script runs: %s", got)
+	}
+	admin.Want("$false", "RING", "DATABASE", "3")
+	admin.Want("+OK", "SCRIPT", "KILL")
+	admin.Want("+OK", "RING", "DATABASE", "3", "TOGETHER")
+	admin.Want("$true", "RING", "DATABASE", "3")
+	admin.Want("-ERR the policy of a database is TOGETHER or SPREAD", "RING", "DATABASE", "3", "TOGETHER", "NOW")
+	admin.Want("-ERR DB index is out of range", "RING", "DATABASE", "16")
+	admin.Want("+OK", "SELECT", "3")
+	admin.Want("+OK", "MSET", "a", "1", "b", "2")
+	admin.Want("-ERR database 3 holds 2 keys: its policy can be changed while it is empty, as after FLUSHDB", "RING", "DATABASE", "3", "SPREAD")
+	admin.Want("*($1 $2)", "MGET", "a", "b")
+}
