@@ -78,6 +78,11 @@ func Follow(ctx context.Context, cfg FollowConfig) error {
 	defer f.source.close()
 	defer f.target.close()
 	cfg.Stats.enter("connect")
+	unlock, err := lockState(cfg.State)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := f.open(ctx); err != nil {
 		return err
 	}
@@ -89,7 +94,7 @@ func Follow(ctx context.Context, cfg FollowConfig) error {
 			cancel(c.run(ctx))
 		})
 	}
-	err := f.sessions(ctx)
+	err = f.sessions(ctx)
 	cancel(err)
 	running.Wait()
 	if errors.Is(err, errReached) {

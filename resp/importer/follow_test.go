@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -307,4 +309,58 @@ func TestSourceWithoutReplicationIsScanned(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	wantSame(t, source, target, 0, 0)
+}
+
+// The source's replica takes its place. The import goes on there without copying all keys again.
+func TestImportGoesOnAfterFailoverOfTheSource(t *testing.T) {
+	first, second := startSource(t, "--repl-diskless-sync-delay", "0"), startSource(t, "--repl-diskless-sync-delay", "0", "--repl-backlog-size", "1mb")
+	target := startTarget(t)
+	host, port, err := net.SplitHostPort(first.Options().Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, first, rand.New(rand.NewPCG(41, 42)))
+	do(t, second, "REPLICAOF", host, port)
+	defer do(t, second, "REPLICAOF NO ONE")
+	resptest.WaitFor(t, "replica", func() bool {
+		return strings.Contains(second.Info(context.Background(), "replication").Val(), "master_link_status:up")
+	})
+	state := filepath.Join(t.TempDir(), "state")
+	once(t, followConfig(first, target, state))
+	r := rand.New(rand.NewPCG(43, 44))
+	for range 500 {
+		_ = first.Do(context.Background(), change(r)...).Err() // some find another type
+	}
+	resptest.WaitFor(t, "replication", func() bool {
+		offset := func(c *redis.Client) string {
+			return infoField(c.Info(context.Background(), "replication").Val(), "master_repl_offset")
+		}
+		return offset(first) == offset(second)
+	})
+	do(t, second, "REPLICAOF NO ONE")
+	do(t, second, "INCR after")
+	c := once(t, followConfig(second, target, state))
+	if c.Keys != 0 || c.Changes == 0 {
+		t.Errorf("all keys were copied again: %+v", c)
+	}
+	for n := range 4 {
+		wantSame(t, second, target, n, n)
+	}
+}
+
+func TestStateFileIsOfOneImportAtATime(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	unlock, err := lockState(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := FollowConfig{State: state}
+	cfg.Target.Addrs, cfg.Source.Addrs = []string{"127.0.0.1:1"}, []string{"127.0.0.1:1"}
+	if err := Follow(context.Background(), cfg); !errors.Is(err, ErrInUse) {
+		t.Errorf("%v", err)
+	}
+	unlock()
+	if err := Follow(context.Background(), cfg); err == nil || errors.Is(err, ErrInUse) {
+		t.Errorf("%v", err)
+	}
 }

@@ -138,15 +138,15 @@ func (l *link) do(words ...string) (string, error) {
 // line returns the next line that is not empty: a source sends empty ones while it is busy.
 func (l *link) line() (string, error) {
 	for {
-		line, err := l.in.ReadString('\n')
+		line, err := l.in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = fmt.Errorf("the source sends a line of more than %d bytes", len(line))
+		}
 		if err != nil {
 			return "", err
 		}
-		if len(line) > 64<<10 {
-			return "", errors.New("a line of the source is too long")
-		}
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			return line, nil
+		if text := strings.TrimRight(string(line), "\r\n"); text != "" {
+			return text, nil
 		}
 	}
 }

@@ -86,6 +86,10 @@ func load(ctx context.Context, r *rdbfile.Reader, target *cluster, cfg *Config) 
 
 func loadEntry(l *loader, e *rdbfile.Entry, cfg *Config) error {
 	switch e.Kind {
+	case rdbfile.Aux:
+		if strings.HasPrefix(string(e.Name), "keydb-subexpire") {
+			l.stats.note("the source is KeyDB and has members with expiry times of their own: these are left out, and the members stay")
+		}
 	case rdbfile.Function:
 		return loadFunction(l, e)
 	case rdbfile.ModuleAux:

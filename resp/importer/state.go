@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/ringside-kv/ringside/internal/durable"
 )
@@ -54,6 +55,25 @@ func (s *State) write(path string) error {
 		return fmt.Errorf("state file: %w", err)
 	}
 	return nil
+}
+
+// ErrInUse reports that another import uses the state file.
+var ErrInUse = errors.New("another import uses the state file")
+
+// lockState keeps other imports from a state file until unlock is called. The lock ends with the process.
+func lockState(path string) (unlock func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("state file: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("%w %s: %w", ErrInUse, path, err)
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // infoField returns a field of a reply of INFO.

@@ -28,6 +28,7 @@ type tracker struct {
 	ready       []*tracked // to be taken, from head on
 	head        int
 	first, last *mark
+	marks       uint64   // made so far
 	at          position // of what comes next in the stream
 }
 
@@ -41,6 +42,7 @@ type position struct {
 type mark struct {
 	position
 	when       time.Time
+	number     uint64 // 1 for the first
 	prev, next *mark
 }
 
@@ -115,7 +117,8 @@ func (t *tracker) touch(ctx context.Context, database int, key []byte) error {
 }
 
 func (t *tracker) addMark() *mark {
-	m := &mark{position: t.at, when: time.Now(), prev: t.last}
+	t.marks++
+	m := &mark{position: t.at, when: time.Now(), number: t.marks, prev: t.last}
 	if t.last == nil {
 		t.first = m
 	} else {
@@ -180,11 +183,13 @@ func (t *tracker) done(keys []*tracked) {
 	t.emptied.Broadcast()
 }
 
-// drain waits until all that was touched has been applied.
+// drain waits until all that has been touched before has been applied. It does not wait for what is touched
+// meanwhile.
 func (t *tracker) drain(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.wait(ctx, t.emptied, func() bool { return len(t.keys) == 0 })
+	last := t.marks
+	return t.wait(ctx, t.emptied, func() bool { return t.first == nil || t.first.number > last })
 }
 
 // A lag is how far the target is behind what has been read of the stream.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // The tracker says at each moment the offset of the first touch that has not been read behind it, as a list
@@ -102,4 +104,38 @@ func TestTrackerWaitsWhileItIsFull(t *testing.T) {
 	if err := tr.drain(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
+}
+
+// Keys that change all the time keep nobody waiting for those that changed before.
+func TestDrainWaitsOnlyForEarlierTouches(t *testing.T) {
+	tr := newTracker(10)
+	ctx := context.Background()
+	touch := func(key string) {
+		t.Helper()
+		if err := tr.touch(ctx, 0, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch("a")
+	keys, err := tr.take(ctx, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error)
+	go func() { over <- tr.drain(ctx) }()
+	resptest.WaitFor(t, "drain", func() bool {
+		touch("a")
+		touch("b")
+		tr.done(keys)
+		keys, err = tr.take(ctx, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-over:
+			return err == nil
+		default:
+			return false
+		}
+	})
 }

@@ -154,7 +154,12 @@ func (r *Reader) next() error {
 		return r.nextPart()
 	}
 	r.shrink()
-	r.entry = Entry{Offset: r.offset(), Database: r.entry.Database}
+	next := Entry{Offset: r.offset(), Database: r.entry.Database}
+	if r.entry.Kind != Key {
+		// KeyDB writes facts between what belongs to a key and the key.
+		next.ExpireAt, next.Metadata = r.entry.ExpireAt, r.entry.Metadata
+	}
+	r.entry = next
 	for {
 		op, err := r.byte("type or opcode")
 		if err != nil {

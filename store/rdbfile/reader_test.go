@@ -103,6 +103,18 @@ func TestOpcodesAreUnderstood(t *testing.T) {
 	}
 }
 
+// KeyDB writes a fact between the expiry time of a key and the key.
+func TestFactsDoNotSeparateAKeyFromItsExpiryTime(t *testing.T) {
+	file := fileOf("REDIS0009",
+		"\xfc\x10\x00\x00\x00\x00\x00\x00\x00", "\xfa"+text("mvcc-tstamp")+text("123"), "\x00"+text("a")+text("x"),
+		"\x00"+text("b")+text("y"),
+	)
+	entries, err := readAll(bytes.NewReader(file), Config{})
+	if !errors.Is(err, io.EOF) || len(entries) != 3 || entries[1].ExpireAt != 16 || entries[2].ExpireAt != 0 {
+		t.Errorf("%+v %v", entries, err)
+	}
+}
+
 func TestFilesOfValkeyAreRead(t *testing.T) {
 	file := fileOf("VALKEY080",
 		"\xf3"+text("job")+"\x01\x05\x06",
