@@ -396,3 +396,15 @@ func TestTrackingOfScriptsCoversDeclaredKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestInfoCountsTrackedKeys(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	c, o := newCacher(t, addr), resptest.Dial(t, addr, 2)
+	c.ask("MGET", "a", "b")
+	resptest.Dial(t, addr, 3).Want("+OK", "CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "p", "PREFIX", "q")
+	for name, want := range map[string]int{"tracking_clients": 2, "tracking_total_keys": 2, "tracking_total_items": 2, "tracking_total_prefixes": 2} {
+		if got := o.InfoField(name, "INFO"); got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+}

@@ -46,7 +46,7 @@ type Source interface {
 	Port() int64
 	Uptime() time.Duration
 	Connections() int64
-	TrackingClients() int64
+	Tracking() (clients, keys, items, prefixes int)
 	ClientMemory() int64 // bytes of requests and replies in flight
 	Scripts() (n int, bytes int64)
 	Topics() (channels, patterns, shards int)

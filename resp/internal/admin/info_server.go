@@ -41,7 +41,8 @@ func infoClients(w *Info) {
 	w.Line("client_recent_max_input_buffer", 0)
 	w.Line("client_recent_max_output_buffer", 0)
 	w.Line("blocked_clients", s.Stats.Blocked.Load()+s.Stats.Paused.Load())
-	w.Line("tracking_clients", s.Source.TrackingClients())
+	tracking, _, _, _ := s.Source.Tracking()
+	w.Line("tracking_clients", tracking)
 	w.Line("clients_in_timeout_table", 0)
 }
 

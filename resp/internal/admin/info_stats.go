@@ -51,9 +51,10 @@ func infoStats(w *Info) {
 	w.Line("active_defrag_key_misses", 0)
 	w.Line("total_active_defrag_time", 0)
 	w.Line("current_active_defrag_time", 0)
-	w.Line("tracking_total_keys", 0)
-	w.Line("tracking_total_items", 0)
-	w.Line("tracking_total_prefixes", 0)
+	_, keys, items, prefixes := w.srv.Source.Tracking()
+	w.Line("tracking_total_keys", keys)
+	w.Line("tracking_total_items", items)
+	w.Line("tracking_total_prefixes", prefixes)
 	w.Line("unexpected_error_replies", 0)
 	w.Line("total_error_replies", s.ErrorReplies.Load())
 	for _, name := range []string{
