@@ -54,8 +54,11 @@ func (c *conn) readsQueued(r *request) {
 	}
 }
 
-// reads is called before a command is run here.
+// reads is called before a command is run here. What a command changes itself is told after its reply.
 func (c *conn) reads(cmd *command.Row, args [][]byte) {
+	if t := c.tracker(); t != nil && c.from == nil && cmd.MayWrite && cmd.Flags&command.FlagBlocking == 0 {
+		c.holdReads(t)
+	}
 	if (c.from == nil && c.tracker() != nil || c.from != nil && c.from.keeper != "") && tracks(cmd) {
 		noteReads(c, c.keysRead(cmd, args))
 	}

@@ -408,3 +408,25 @@ func TestInfoCountsTrackedKeys(t *testing.T) {
 		}
 	}
 }
+
+// A client reads the reply to its command before it is told of what the command has changed.
+func TestOwnChangeIsToldAfterTheReply(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 3)
+	o.Want("+OK", "CLIENT", "TRACKING", "ON")
+	for range 50 {
+		o.Want(":1", "HSET", "h", "f", "1")
+		o.Want("$1", "HGET", "h", "f")
+		o.Want(":1", "HDEL", "h", "f")
+		if got := o.Next().String(); got != invalid("h") {
+			t.Fatalf("after HDEL: %s", got)
+		}
+		o.Want("_", "HGET", "h", "f")
+		o.Want("+OK", "MULTI")
+		o.Want("+QUEUED", "FLUSHDB")
+		o.Want("*(+OK)", "EXEC")
+		if got := o.Next().String(); got != ">($invalidate _)" {
+			t.Fatalf("after EXEC: %s", got)
+		}
+	}
+}
