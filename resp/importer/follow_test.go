@@ -142,6 +142,11 @@ func TestFollowOnceCopiesEverything(t *testing.T) {
 // While clients write to the source, the import ends at any moment and goes on from its state file, or from an
 // older one, as after a crash.
 func TestInterruptedImportEndsWithTheSameData(t *testing.T) {
+	t.Run("whole values", func(t *testing.T) { interrupt(t, 0) })
+	t.Run("parts", func(t *testing.T) { interrupt(t, 200) })
+}
+
+func interrupt(t *testing.T, maxPart int) {
 	source, target := startSource(t, "--repl-diskless-sync-delay", "0"), startTarget(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -153,6 +158,7 @@ func TestInterruptedImportEndsWithTheSameData(t *testing.T) {
 	for round := range 6 {
 		ctx, cancel := context.WithCancel(context.Background())
 		cfg := followConfig(source, target, state)
+		cfg.RDB.MaxPart = maxPart
 		over := make(chan error, 1)
 		go func() { over <- Follow(ctx, cfg) }()
 		var old []byte
@@ -174,7 +180,9 @@ func TestInterruptedImportEndsWithTheSameData(t *testing.T) {
 		}
 	}
 	stop()
-	once(t, followConfig(source, target, state))
+	cfg := followConfig(source, target, state)
+	cfg.RDB.MaxPart = maxPart
+	once(t, cfg)
 	for n := range 4 {
 		wantSame(t, source, target, n, n)
 	}
