@@ -44,7 +44,8 @@ func TestProtectedMode(t *testing.T) {
 		"another host, with a password": {"192.0.2.1", false, "secret", false},
 		"another host, not protected":   {"192.0.2.1", true, "", false},
 	} {
-		srv := &Server{cfg: Config{ProtectedMode: !test.open}}
+		srv := new(Server)
+		srv.settings.Protected.Store(!test.open)
 		srv.settings.MaxClients.Store(1)
 		srv.settings.SetPassword(test.pass)
 		c := &strangerConn{from: test.from}
