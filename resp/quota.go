@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"slices"
-
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -55,14 +53,21 @@ func refusedInQueue(c *conn, cmd *command.Row) bool {
 // makeRoom evicts keys before the unit of some requests begins, if these may grow data that is over
 // its limit. It returns false if they are to be gathered anew.
 func makeRoom(c *conn, reqs []request) bool {
-	if c.local.on || !c.srv.quota.WantsRoom() || !slices.ContainsFunc(reqs, func(r request) bool {
-		return r.msg == "" && (r.cmd.Flags&command.FlagDenyOOM != 0 || r.cmd.Script || r.cmd.KeysOfExec)
-	}) {
+	if c.local.on || !c.srv.quota.WantsRoom() {
+		return true
+	}
+	size := 0
+	for i := range reqs {
+		if r := &reqs[i]; r.msg == "" && (r.cmd.Flags&command.FlagDenyOOM != 0 || r.cmd.Script || r.cmd.KeysOfExec) {
+			size += len(r.raw) + 1
+		}
+	}
+	if size == 0 {
 		return true
 	}
 	routes := c.routes
 	c.leave()
-	c.srv.quota.MakeRoom()
+	c.srv.quota.MakeRoom(int64(size))
 	return c.reenter(routes)
 }
 

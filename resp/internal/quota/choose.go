@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/store"
 )
 
 // A candidate is a key that was drawn, as the store knew it then.
 type candidate struct {
 	key    []byte
+	place  store.Place
 	bytes  int64
 	expiry int64 // ms since 1970; 0: none
 	cached bool  // the cache knows how it was used
@@ -48,10 +50,19 @@ type pool struct{ all []candidate }
 // maxPool is how many candidates a pool keeps.
 const maxPool = 64
 
+// isCold reports whether the next n candidates are as cold as any key can be, as far as is known, so that
+// no others need be drawn.
+func (c *pool) isCold(p settings.Policy, n int) bool {
+	if len(c.all) < n || p == settings.VolatileTTL {
+		return false
+	}
+	return p == settings.AllKeysRandom || p == settings.VolatileRandom || !c.all[n-1].cached
+}
+
 // add adds candidates and leaves the coldest.
 func (c *pool) add(p settings.Policy, drawn []candidate) {
 	for _, d := range drawn {
-		if !slices.ContainsFunc(c.all, func(o candidate) bool { return bytes.Equal(o.key, d.key) }) {
+		if !slices.ContainsFunc(c.all, func(o candidate) bool { return o.place == d.place && bytes.Equal(o.key, d.key) }) {
 			c.all = append(c.all, d)
 		}
 	}

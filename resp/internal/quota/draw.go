@@ -86,7 +86,7 @@ func (d *drawer) scan(r *request, span ring.Range, from store.Cursor, to *draw) 
 		switch {
 		case r.database >= 0 && n != r.database, r.database < 0 && !r.may(n), r.policy.IsVolatile() && e.Expiry == 0:
 		default:
-			c := candidate{key: bytes.Clone(e.Key), bytes: e.Bytes, expiry: e.Expiry}
+			c := candidate{key: bytes.Clone(e.Key), place: e.Place, bytes: e.Bytes, expiry: e.Expiry}
 			d.look(r.policy, &c)
 			to.all = append(to.all, c)
 		}

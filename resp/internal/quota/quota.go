@@ -104,22 +104,22 @@ func (q *Quota) WantsRoom() bool {
 	return limit > 0 && q.set.Policy().Evicts() && q.used(a) > limit && !a.stuck.Load()
 }
 
-// maxRounds bounds for how long a writer evicts: each round takes less than a millisecond.
-const maxRounds = 64
-
-// MakeRoom evicts keys until the data is within its limit, or no key can be evicted. The goroutine
-// holds no latch.
-func (q *Quota) MakeRoom() {
-	before := q.evicted.Load()
-	for range maxRounds {
-		if !q.WantsRoom() {
-			return
-		}
-		if found, _ := q.round(&q.node, q.set.MaxData.Load()); !found {
+// MakeRoom evicts keys for a write of so many bytes while the data is larger than its limit: twice as
+// many bytes, so that the data shrinks though others write, and more in the time that
+// maxmemory-eviction-tenacity gives. The evictor does the rest. The goroutine holds no latch.
+func (q *Quota) MakeRoom(size int64) {
+	before, began, freed := q.evicted.Load(), time.Now(), int64(0)
+	for q.WantsRoom() && (freed < 2*size || time.Since(began) < q.set.Patience()) {
+		found, evicted := q.round(&q.node, q.set.MaxData.Load())
+		if found == 0 {
 			break
 		}
+		if evicted == 0 {
+			found = min(found, size) // others have evicted the same keys
+		}
+		freed += found
 	}
-	if q.evicted.Load() == before { // nor has another goroutine evicted any
+	if freed == 0 && q.evicted.Load() == before && q.WantsRoom() { // nor has another goroutine evicted any
 		q.node.stuck.Store(true)
 	}
 }
@@ -178,39 +178,45 @@ func (q *Quota) keepAhead(a *account) {
 // roundKeys is how many keys a round evicts at most, with one commit.
 const roundKeys = 8
 
-// round evicts a few keys, down to so many bytes. It may find keys that are gone by then.
-func (q *Quota) round(a *account, down int64) (found bool, evicted int) {
-	victims := q.choose(a, q.used(a)-down)
+// round evicts a few keys, down to so many bytes. It returns the bytes that it has found to evict; some
+// of the keys may be gone by then.
+func (q *Quota) round(a *account, down int64) (found int64, evicted int) {
+	victims, found := q.choose(a, q.used(a)-down)
 	if len(victims) == 0 {
-		return false, 0
+		return 0, 0
 	}
 	evicted = q.cfg.Evict(victims)
 	q.evicted.Add(int64(evicted))
-	return true, evicted
+	return found, evicted
 }
 
-// choose returns the coldest keys that it finds, some bytes together.
-func (q *Quota) choose(a *account, size int64) (keys [][]byte) {
+// choose returns the coldest keys that it finds, some bytes together, and how many bytes they have.
+func (q *Quota) choose(a *account, size int64) (keys [][]byte, found int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p := q.set.Policy()
 	samples := int(min(max(q.set.Samples.Load(), 1), maxPool))
 	for range 4 {
-		drawn, err := a.draw.draw(&request{policy: p, database: a.database, count: (samples + 1) * roundKeys, may: func(int) bool { return true }})
-		if err != nil {
-			q.cfg.Log.Error("drawing keys to evict failed", "err", err)
-			return nil
+		none := false
+		if !a.pool.isCold(p, roundKeys) {
+			drawn, err := a.draw.draw(&request{policy: p, database: a.database, count: (samples + 1) * roundKeys, may: func(int) bool { return true }})
+			if err != nil {
+				q.cfg.Log.Error("drawing keys to evict failed", "err", err)
+				return nil, 0
+			}
+			a.pool.add(p, drawn)
+			none = len(drawn) == 0
 		}
-		a.pool.add(p, drawn)
-		for _, c := range a.pool.take(roundKeys, size) {
+		for _, c := range a.pool.take(roundKeys, max(size, 1)) {
 			before := c
 			if a.draw.look(p, &c); colder(p, &before, &c) >= 0 { // else it was used since
 				keys = append(keys, c.key)
+				found += max(c.bytes, 1)
 			}
 		}
-		if len(keys) > 0 || len(drawn) == 0 && len(a.pool.all) == 0 {
+		if len(keys) > 0 || none && len(a.pool.all) == 0 {
 			break
 		}
 	}
-	return keys
+	return keys, found
 }

@@ -1,8 +1,10 @@
 package settings
 
 import (
+	"math"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -12,7 +14,7 @@ type Quota struct {
 	MaxData  atomic.Int64 // bytes; 0: no limit
 	policy   atomic.Int32
 	Samples  atomic.Int64 // keys that are drawn for each that is evicted
-	tenacity atomic.Int64 // no effect: the evictor works beside the writers
+	tenacity atomic.Int64 // maxmemory-eviction-tenacity
 	Factor   atomic.Int64 // lfu-log-factor
 	Decay    atomic.Int64 // lfu-decay-time, minutes
 }
@@ -23,6 +25,17 @@ func (q *Quota) setStandard() {
 	q.tenacity.Store(10)
 	q.Factor.Store(10)
 	q.Decay.Store(1)
+}
+
+// Patience returns for how long a write evicts keys, beside those that it has to: as Redis has it.
+func (q *Quota) Patience() time.Duration {
+	switch n := q.tenacity.Load(); {
+	case n <= 10:
+		return time.Duration(n) * 50 * time.Microsecond
+	case n < 100:
+		return time.Duration(500 * math.Pow(1.15, float64(n-10)) * float64(time.Microsecond))
+	}
+	return math.MaxInt64
 }
 
 // Policy returns which keys are evicted.
