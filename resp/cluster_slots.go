@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"maps"
 	"net"
 	"slices"
@@ -95,13 +93,6 @@ func splitAddr(addr string) hostPort {
 	}
 	n, _ := strconv.Atoi(port)
 	return hostPort{host, n}
-}
-
-// clusterID is a node's id in the form that Redis Cluster has: 40 hexadecimal digits,
-// the SHA-1 of ours.
-func clusterID(id string) string {
-	sum := sha1.Sum([]byte(id))
-	return hex.EncodeToString(sum[:])
 }
 
 // known tells whether clients can be told where a node is.

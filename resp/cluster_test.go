@@ -16,6 +16,8 @@ import (
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
+
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 )
 
 // withBackups is spread with the next node as backup of each range.
@@ -357,7 +359,7 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 	o := resptest.Dial(t, r.addrs[1], 2)
 	var ids, at []string
 	for i, addr := range r.addrs {
-		ids = append(ids, clusterID(fmt.Sprint("n", i)))
+		ids = append(ids, placement.NodeID(fmt.Sprint("n", i)))
 		var port int
 		_, _ = fmt.Sscanf(addr, "127.0.0.1:%d", &port)
 		at = append(at, fmt.Sprintf("%s@%d", addr, port+10000))
@@ -365,7 +367,7 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 	want := ids[0] + " " + at[0] + " master - 0 0 3 connected 0-8191 12288-16383\n" +
 		ids[1] + " " + at[1] + " myself,master - 0 0 3 connected 8192-12287\n" +
 		ids[2] + " " + at[2] + " slave " + ids[0] + " 0 0 3 connected\n" +
-		clusterID("proxy") + " 10.0.0.9:6379@16379 master,proxy - 0 0 3 connected\n"
+		placement.NodeID("proxy") + " 10.0.0.9:6379@16379 master,proxy - 0 0 3 connected\n"
 	if got := o.Do("CLUSTER", "NODES").Text; got != want {
 		t.Errorf("CLUSTER NODES:\n%swant\n%s", got, want)
 	}
@@ -410,7 +412,7 @@ func TestNodeWithSlotsIsListedAsReplicaOfNone(t *testing.T) {
 		}
 		var want []string
 		for _, id := range copies {
-			want = append(want, clusterID(id))
+			want = append(want, placement.NodeID(id))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("run %d of CLUSTER SLOTS: %v, want %v", i, got, want)
@@ -418,12 +420,12 @@ func TestNodeWithSlotsIsListedAsReplicaOfNone(t *testing.T) {
 	}
 	for _, shard := range o.Do("CLUSTER", "SHARDS").Elems {
 		for i, node := range shard.Field("nodes").Elems {
-			if replica := node.Field("role").Text == "replica"; replica != (i > 0) || replica && node.Field("id").Text != clusterID("n3") {
+			if replica := node.Field("role").Text == "replica"; replica != (i > 0) || replica && node.Field("id").Text != placement.NodeID("n3") {
 				t.Errorf("node %d of a shard: %v", i, node)
 			}
 		}
 	}
-	if got := strings.Count(o.Do("CLUSTER", "NODES").Text, "slave "+clusterID("n1")); got != 1 {
+	if got := strings.Count(o.Do("CLUSTER", "NODES").Text, "slave "+placement.NodeID("n1")); got != 1 {
 		t.Errorf("CLUSTER NODES names %d replicas of n1, want 1", got)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func cmdClusterMyid(x *call) { x.BulkString(clusterID(x.srv.selfID())) }
+func cmdClusterMyid(x *call) { x.BulkString(placement.NodeID(x.srv.selfID())) }
 
 func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.Args[2]))) }
 
@@ -67,7 +67,7 @@ func cmdClusterNodes(x *call) {
 		at := v.hosts[id]
 		flags, master := "master", "-"
 		if of := v.Masters[id]; of != "" {
-			flags, master = "slave", clusterID(of)
+			flags, master = "slave", placement.NodeID(of)
 		}
 		if v.proxies[id] {
 			flags += ",proxy" // clients skip flags that they do not know
@@ -79,7 +79,7 @@ func cmdClusterNodes(x *call) {
 		if v.away[id] {
 			flags, link = flags+",fail", "disconnected"
 		}
-		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", clusterID(id), at.Host, at.port, busPort(at.port), flags, master, v.Epoch, link)
+		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", placement.NodeID(id), at.Host, at.port, busPort(at.port), flags, master, v.Epoch, link)
 		for _, run := range v.RunsOf(id) {
 			if run.First == run.Last {
 				fmt.Fprintf(&b, " %d", run.First)
@@ -107,7 +107,7 @@ func cmdClusterSlots(x *call) {
 			x.Array(4)
 			x.BulkString(at.Host)
 			x.Int(int64(at.port))
-			x.BulkString(clusterID(id))
+			x.BulkString(placement.NodeID(id))
 			x.Map(0) // further addresses
 		}
 	}
@@ -172,7 +172,7 @@ func (x *call) shard(v *slotView, runs []placement.SlotRun, nodes []string) {
 		}
 		x.Map(7)
 		x.BulkString("id")
-		x.BulkString(clusterID(id))
+		x.BulkString(placement.NodeID(id))
 		x.BulkString("port")
 		x.Int(int64(at.port))
 		x.BulkString("ip")

@@ -81,15 +81,7 @@ func infoReplication(w *admin.Info, s *Server) {
 		at := splitAddr(b.Addr)
 		w.Line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.Host, at.port))
 	}
-	w.Line("master_failover_state", "no-failover")
-	w.Line("master_replid", s.runID)
-	w.Line("master_replid2", "0000000000000000000000000000000000000000")
-	w.Line("master_repl_offset", 0)
-	w.Line("second_repl_offset", -1)
-	w.Line("repl_backlog_active", 0)
-	w.Line("repl_backlog_size", 0)
-	w.Line("repl_backlog_first_byte_offset", 0)
-	w.Line("repl_backlog_histlen", 0)
+	w.NoBacklog(s.runID)
 }
 
 // PebbleIsOffHeap reports whether Pebble's block cache and memtables lie outside Go's heap.

@@ -1,6 +1,8 @@
 package placement
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"maps"
 	"slices"
 
@@ -99,4 +101,10 @@ func (t *Slots) replicas() map[string]string {
 	}
 	maps.DeleteFunc(masters, func(_, of string) bool { return of == "" })
 	return masters
+}
+
+// NodeID returns a node's id in the form that Redis Cluster has: 40 hexadecimal digits, the SHA-1 of ours.
+func NodeID(id string) string {
+	sum := sha1.Sum([]byte(id))
+	return hex.EncodeToString(sum[:])
 }
