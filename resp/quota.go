@@ -3,16 +3,11 @@ package resp
 import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
-	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
-// The limit of the node's data (maxmemory). The owner of a key decides whether a write is refused,
-// and evicts keys: both happen on the way of any request, whoever has sent it.
-
-// DataPolicies returns the names of the policies by which keys are evicted.
-func DataPolicies() []string { return settings.PolicyNames() }
+// The limit of the node's data (maxmemory): the owner of a key judges writes, and evicts keys.
 
 // startQuota makes the quota and starts its evictor, which ends with the server.
 func startQuota(s *Server) {

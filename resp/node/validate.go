@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -73,7 +74,7 @@ func Choices(setting string) []string {
 	case "enable-debug-command":
 		return []string{"yes", "no", "local"}
 	case "max-data-policy":
-		return resp.DataPolicies()
+		return settings.PolicyNames()
 	case "fsync":
 		return []string{FsyncAlways, FsyncEverysec, FsyncNo}
 	}
