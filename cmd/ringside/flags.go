@@ -159,7 +159,7 @@ var kubernetesVariable = regexp.MustCompile(
 // RINGSIDE_: those of Kubernetes, of the shell completion, and of the tests.
 func notASetting(name, value string) bool {
 	switch name {
-	case "RINGSIDE_ACTIVE_HELP", "RINGSIDE_COMPLETION_DESCRIPTIONS", "RINGSIDE_LONG":
+	case "RINGSIDE_ACTIVE_HELP", "RINGSIDE_COMPLETION_DESCRIPTIONS", "RINGSIDE_LONG", "RINGSIDE_APPS":
 		return true
 	}
 	// RINGSIDE_PORT=tcp://10.0.0.7:6379 is from Kubernetes, RINGSIDE_PORT=6379 from
