@@ -17,8 +17,8 @@ import (
 type PolicyChanger interface {
 	// Describe returns the policy of a database, as lines of a name and a value.
 	Describe(n int) string
-	// Begin begins to change the policy of a database: once it returns, routes that hold requests for its
-	// keys are on their way to all nodes, until End. It returns the number of the change.
+	// Begin begins to change the policy of a database: until End, nodes that know of it hold requests for
+	// its keys. It returns the number of the change.
 	Begin(ctx context.Context, n int) (change uint64, err error)
 	// End ends a change with a policy. It fails if the change has ended already.
 	End(ctx context.Context, change uint64, p database.Policy) error
@@ -38,16 +38,14 @@ func cmdRingDatabases(x *call) {
 	x.order(func(ctx context.Context, o Operator) error { return o.Databases(ctx, n) })
 }
 
-// drainTimeout is how long a change of a policy waits for requests that run. All requests for keys of the
-// database wait meanwhile.
+// drainTimeout is how long a change of a policy waits for requests that run, and holds others.
 const drainTimeout = 2 * time.Second
 
 // cmdRingDatabase is RING DATABASE n [TOGETHER|SPREAD]: it describes the policy of a database, or changes
 // it.
 //
-// The order is that of table.SetPolicy's invariant: the table notes the change, and the nodes hold requests
-// for keys of the database from then on; each node says how many keys it has there, once it runs none of
-// those requests any more; if there is none, the table gets the new policy, and the requests run by it.
+// The table notes the change, all nodes hold requests for keys of the database and count its keys, and only
+// if there is none the table gets the new policy: see the invariant of table.SetPolicy.
 func cmdRingDatabase(x *call) {
 	n, err := strconv.Atoi(string(x.Args[2]))
 	if err != nil || n < 0 || n >= x.srv.cfg.Databases() {

@@ -83,7 +83,7 @@ func infoMoves(w *admin.Info, s *Server) {
 	w.Line("ranges_lost", m.Lost)
 	w.Line("backups_admitted", s.stats.Growths.Load())
 	w.Line("min_in_sync", s.MinInSync())
-	infoLease(w, &m)
+	admin.InfoLease(w, &m.Lease)
 	admin.InfoScrub(w, &m.Scrub)
 }
 

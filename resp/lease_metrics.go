@@ -16,13 +16,3 @@ func (m *reporter) leaseMetrics() {
 	m.count("failovers_total", func(x *sample) int64 { return x.moves.Lease.Failovers })
 	m.count("failover_ranges_total", func(x *sample) int64 { return x.moves.Lease.Promoted })
 }
-
-// infoLease tells of the node's lease.
-func infoLease(w *admin.Info, m *Moves) {
-	l := &m.Lease
-	w.Line("lease_valid", admin.Bit(l.Valid))
-	w.Line("lease_lapses", l.Lapses)
-	w.Line("failovers", l.Failovers)
-	w.Line("clock_offset_milliseconds", int64(l.ClockOffset*1000))
-	w.Line("clock_skewed", admin.Bit(l.ClockSkewed))
-}

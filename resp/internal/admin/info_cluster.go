@@ -26,3 +26,12 @@ func InfoScrub(w *Info, s *status.Scrub) {
 	w.Line("ranges_given_up_for_damage", s.Yielded)
 	w.Line("ranges_discarded_for_damage", s.Discarded)
 }
+
+// InfoLease tells of the node's lease.
+func InfoLease(w *Info, l *status.Lease) {
+	w.Line("lease_valid", Bit(l.Valid))
+	w.Line("lease_lapses", l.Lapses)
+	w.Line("failovers", l.Failovers)
+	w.Line("clock_offset_milliseconds", int64(l.ClockOffset*1000))
+	w.Line("clock_skewed", Bit(l.ClockSkewed))
+}
