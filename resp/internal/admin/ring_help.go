@@ -26,6 +26,8 @@ func RingHelp(x *command.Call) {
 		"    Internal: make the next command wait here if it finds nothing.",
 		"EVENTS <node> <run> <wants> <first> <events>",
 		"    Internal: receive key events of another node.",
+		"EVICT <key>",
+		"    Internal: delete a key to make room for others.",
 		"EXEC <count> [<key> <token> ...] [<words> <word> ... ...]",
 		"    Internal: run a transaction if watched keys have not changed.",
 		"FORGET <node>",
