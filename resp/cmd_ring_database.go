@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/keyspace"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -66,7 +67,11 @@ func cmdRingDatabase(x *call) {
 	want := database.Policy{Number: n}
 	switch {
 	case len(x.Args) == 3:
-		x.BulkString(changer.Describe(n))
+		var held keyspace.Count
+		if all := x.keyspaces(); n < len(all) {
+			held = all[n]
+		}
+		x.BulkString(fmt.Sprintf("%skeys:%d\r\nbytes:%d\r\n", changer.Describe(n), held.Keys, held.Bytes))
 		return
 	case len(x.Args) == 4 && wire.EqualFold(x.Args[3], "together"):
 		want.Together = true

@@ -129,7 +129,7 @@ func (c *conn) askScripts(word string, args ...[]byte) []answer {
 	if routes == nil || c.from != nil {
 		return nil
 	}
-	question := asArray("RING", "SCRIPT", append([][]byte{[]byte(word)}, args...)...)
+	question := wire.SubRequest("RING", "SCRIPT", append([][]byte{[]byte(word)}, args...)...)
 	batches := make([]batch, len(routes.links))
 	for i, link := range routes.links {
 		batches[i] = batch{link: link, bytes: question, requests: 1}

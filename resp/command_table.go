@@ -51,7 +51,7 @@ func newCommandTable() *command.Table {
 	)
 	for _, c := range t.All {
 		if c.KeysOfExec {
-			c.Within = func(args [][]byte, dst []command.KeyRef) ([]command.KeyRef, error) { return keysOfExec(t, args, dst) }
+			c.Within = t.KeysOfExec
 			c.As = t.ByName["exec"]
 		}
 	}

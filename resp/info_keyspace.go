@@ -24,6 +24,17 @@ func infoKeyspace(w *admin.Info, x *call) {
 	}
 }
 
+// infoDatabases tells what each database that has keys, or a policy, holds. Parsers of the section
+// Keyspace would not know the fields.
+func infoDatabases(w *admin.Info, x *call) {
+	policies := x.srv.policies()
+	for n, held := range x.keyspaces() {
+		if policy := policies.Of(n); held.Keys > 0 || policy.Together {
+			w.Line("database_"+strconv.Itoa(n), fmt.Sprintf("policy=%s,keys=%d,expires=%d,bytes=%d", policy, held.Keys, held.Expires, held.Bytes))
+		}
+	}
+}
+
 // keyspaces counts the keys of each database as the connection sees them.
 func (x *call) keyspaces() []keyspace.Count {
 	if x.srv.routes.Load() != nil && x.spreads() && !x.InScript {

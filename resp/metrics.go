@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"strconv"
+
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
@@ -19,6 +21,8 @@ type reporter struct {
 	commands [][resultCount]*total // by command id; made when there is something to tell
 	errors   map[string]*total
 	waiting  map[string]tally.Gauge // handoffs, by cause
+	// databases are the bytes of each database that has had keys, by number.
+	databases map[int]tally.Gauge
 }
 
 // What has become of a command.
@@ -72,6 +76,8 @@ func newReporter(table *command.Table, scope tally.Scope) *reporter {
 		commands: make([][resultCount]*total, len(table.All)),
 		errors:   make(map[string]*total),
 		waiting:  make(map[string]tally.Gauge),
+
+		databases: make(map[int]tally.Gauge),
 	}
 	m.serverMetrics()
 	m.moveMetrics()
@@ -115,6 +121,19 @@ func (s *Server) sample(m *reporter) {
 	m.reportCommands(s.stats)
 	m.reportErrors(s.stats)
 	m.reportWaiting(x.moves.Waiting)
+	m.reportDatabases(&x)
+}
+
+func (m *reporter) reportDatabases(x *sample) {
+	for n := range x.srv.cfg.Databases() {
+		size := x.srv.store.ActiveBytesOf(n)
+		if m.databases[n] == nil && size > 0 {
+			m.databases[n] = m.tagged([]string{"database", strconv.Itoa(n)}).Gauge("database_bytes")
+		}
+		if g := m.databases[n]; g != nil {
+			g.Update(float64(size))
+		}
+	}
 }
 
 func (m *reporter) reportCommands(s *stats.Stats) {

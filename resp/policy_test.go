@@ -2,7 +2,6 @@ package resp
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +19,7 @@ type policyOrders struct {
 func (o *policyOrders) Policies() (PolicyChanger, error) { return o, nil }
 
 func (o *policyOrders) Describe(n int) string {
-	return strconv.FormatBool(o.r.servers[0].policies().Of(n).Together)
+	return "policy:" + o.r.servers[0].policies().Of(n).String() + "\r\n"
 }
 
 func (o *policyOrders) Begin(_ context.Context, n int) (uint64, error) {
@@ -60,14 +59,17 @@ func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
 	if got := admin.Do("RING", "DATABASE", "3", "TOGETHER").String(); !strings.HasPrefix(got, "-TRYAGAIN ") {
 		t.Errorf("while a script runs: %s", got)
 	}
-	admin.Want("$false", "RING", "DATABASE", "3")
+	admin.Want("$policy:spread\r\nkeys:0\r\nbytes:0\r\n", "RING", "DATABASE", "3")
 	admin.Want("+OK", "SCRIPT", "KILL")
 	admin.Want("+OK", "RING", "DATABASE", "3", "TOGETHER")
-	admin.Want("$true", "RING", "DATABASE", "3")
+	admin.Want("$policy:together\r\nkeys:0\r\nbytes:0\r\n", "RING", "DATABASE", "3")
 	admin.Want("-ERR the policy of a database is TOGETHER or SPREAD", "RING", "DATABASE", "3", "TOGETHER", "NOW")
 	admin.Want("-ERR DB index is out of range", "RING", "DATABASE", "16")
 	admin.Want("+OK", "SELECT", "3")
 	admin.Want("+OK", "MSET", "a", "1", "b", "2")
 	admin.Want("-ERR database 3 holds 2 keys: its policy can be changed while it is empty, as after FLUSHDB", "RING", "DATABASE", "3", "SPREAD")
 	admin.Want("*($1 $2)", "MGET", "a", "b")
+	if got := admin.Do("INFO", "databases").String(); !strings.Contains(got, "\r\ndatabase_3:policy=together,keys=2,expires=0,bytes=") {
+		t.Errorf("%s", got)
+	}
 }

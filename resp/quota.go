@@ -30,8 +30,8 @@ func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 	if !cmd.KeysOfExec {
 		return cmd.Flags&command.FlagDenyOOM != 0
 	}
-	_, cmds, _ := splitExec(args)
-	for _, words := range eachQueued(cmds) {
+	_, cmds, _ := command.SplitExec(args)
+	for _, words := range command.EachQueued(cmds) {
 		if of, msg := c.srv.table.Lookup(words); msg == "" && of.Flags&command.FlagDenyOOM != 0 {
 			return true
 		}
@@ -71,7 +71,7 @@ func makeRoom(c *conn, reqs []request) bool {
 func evict(s *Server, keys [][]byte) (evicted int) {
 	var batch []byte
 	for _, key := range keys {
-		batch = append(batch, asArray("RING", "EVICT", key)...)
+		batch = append(batch, wire.SubRequest("RING", "EVICT", key)...)
 	}
 	done := make(chan struct{})
 	s.RunForwarded([]Forwarded{{

@@ -61,6 +61,8 @@ func (a adminSource) Section(w *admin.Info, title string, x *command.Call) {
 		infoCluster(w, a.s)
 	case "Keyspace":
 		infoKeyspace(w, x.Host.(*call))
+	case "Databases":
+		infoDatabases(w, x.Host.(*call))
 	case "Ring":
 		infoRing(w, a.s)
 	}

@@ -52,7 +52,7 @@ func cmdWatch(x *call) {
 		x.Error(msgNotQueued)
 		return
 	}
-	reply, msg := x.ask(asArray("RING", "WATCH", keys...))
+	reply, msg := x.ask(wire.SubRequest("RING", "WATCH", keys...))
 	if msg != "" {
 		x.Error(msg)
 		return

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // What nodes ask one another, or themselves, for transactions:
@@ -90,7 +89,7 @@ func cmdRingWatch(x *call) {
 }
 
 func cmdRingExec(x *call) {
-	watched, cmds, ok := splitExec(x.Args)
+	watched, cmds, ok := command.SplitExec(x.Args)
 	if !ok {
 		x.Error(command.MsgSyntax)
 		return
@@ -103,11 +102,11 @@ func cmdRingExec(x *call) {
 		}
 	}
 	n := 0
-	for range eachQueued(cmds) {
+	for range command.EachQueued(cmds) {
 		n++
 	}
 	x.Array(n)
-	for _, args := range eachQueued(cmds) {
+	for _, args := range command.EachQueued(cmds) {
 		cmd, msg := x.srv.table.Lookup(args)
 		if msg == "" && (cmd.Between && cmd.As == nil || !cmd.Keyed && !cmd.Neutral) {
 			msg = "ERR '" + cmd.Full + "' is not forwarded"
@@ -120,64 +119,4 @@ func cmdRingExec(x *call) {
 			return
 		}
 	}
-}
-
-// splitExec splits the arguments of RING EXEC into keys with tokens and commands.
-func splitExec(args [][]byte) (watched, cmds [][]byte, ok bool) {
-	n, ok := wire.ParseInt(args[2])
-	rest := args[3:]
-	if !ok || n < 0 || n > int64(len(rest)/2) {
-		return nil, nil, false
-	}
-	return rest[:2*n], rest[2*n:], true
-}
-
-// eachQueued goes over commands that come with their numbers of words: with the place of each
-// one's first word.
-func eachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {
-	return func(yield func(int, [][]byte) bool) {
-		for at := 0; at < len(cmds); {
-			n, ok := wire.ParseInt(cmds[at])
-			at++
-			if !ok || n < 1 || n > int64(len(cmds)-at) || !yield(at, cmds[at:at+int(n)]) {
-				return
-			}
-			at += int(n)
-		}
-	}
-}
-
-// KeysOfExec finds the keys of RING EXEC.
-func keysOfExec(t *command.Table, args [][]byte, dst []command.KeyRef) ([]command.KeyRef, error) {
-	watched, cmds, ok := splitExec(args)
-	if !ok {
-		return dst, command.ErrNoKeys
-	}
-	for i := 0; i < len(watched); i += 2 {
-		dst = append(dst, command.KeyRef{Pos: 3 + i})
-	}
-	first := len(args) - len(cmds)
-	for at, words := range eachQueued(cmds) {
-		cmd, msg := t.Lookup(words)
-		if msg != "" || cmd.Within != nil || !cmd.Keyed {
-			continue
-		}
-		n := len(dst)
-		dst, _ = cmd.KeysOf(words, dst) // or its handler says what is wrong
-		for i := n; i < len(dst); i++ {
-			dst[i] = command.KeyRef{Pos: first + at + dst[i].Pos}
-		}
-	}
-	return dst, nil
-}
-
-// asArray returns a request.
-func asArray(name, sub string, args ...[]byte) []byte {
-	b := wire.AppendArray(nil, 2+len(args))
-	b = wire.AppendBulkString(b, name)
-	b = wire.AppendBulkString(b, sub)
-	for _, arg := range args {
-		b = wire.AppendBulk(b, arg)
-	}
-	return b
 }

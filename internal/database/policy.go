@@ -66,6 +66,14 @@ func (p Policy) Head() Head {
 	return Head(p.Number)
 }
 
+// String returns the name of the policy.
+func (p Policy) String() string {
+	if p.Together {
+		return "together"
+	}
+	return "spread"
+}
+
 // Valid reports whether number and spot are within their limits.
 func (p Policy) Valid() bool {
 	return p.Number >= 0 && p.Number < Limit && p.Spot >= 0 && p.Spot < Spots && (p.Together || p.Spot == 0)

@@ -33,3 +33,14 @@ func AppendBulkInt(b []byte, n int64) []byte { return redcon.AppendBulkInt(b, n)
 
 // AppendInt appends an integer.
 func AppendInt(b []byte, n int64) []byte { return redcon.AppendInt(b, n) }
+
+// SubRequest returns a request of a subcommand.
+func SubRequest(name, sub string, args ...[]byte) []byte {
+	b := AppendArray(nil, 2+len(args))
+	b = AppendBulkString(b, name)
+	b = AppendBulkString(b, sub)
+	for _, arg := range args {
+		b = AppendBulk(b, arg)
+	}
+	return b
+}

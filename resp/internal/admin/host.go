@@ -51,7 +51,7 @@ type Source interface {
 	Scripts() (n int, bytes int64)
 	Topics() (channels, patterns, shards int)
 	// Section writes a section of INFO that only the server can write: Replication, Cluster,
-	// Keyspace or Ring. The call is INFO's.
+	// Keyspace, Databases or Ring. The call is INFO's.
 	Section(w *Info, title string, x *command.Call)
 }
 

@@ -32,6 +32,7 @@ var infoSections = []infoSection{
 	{"Keyspace", true, (*Info).fromServer},
 	{"Ringside", true, infoRingside},
 	{"Ring", true, (*Info).fromServer},
+	{"Databases", false, (*Info).fromServer},
 }
 
 func cmdInfo(x *call) {

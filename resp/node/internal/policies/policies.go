@@ -145,10 +145,11 @@ func (c *Changer) Run(ctx context.Context) {
 func (c *Changer) Describe(n int) string {
 	st := c.Table.State()
 	p := st.Policies().Of(n)
+	about := fmt.Sprintf("database:%d\r\npolicy:%s\r\nchanging:%t\r\n", n, p, p.Change != 0)
 	if !p.Together {
-		return fmt.Sprintf("database:%d\r\npolicy:spread\r\nchanging:%t\r\n", n, p.Change != 0)
+		return about
 	}
 	at := c.Token(database.AppendKey(nil, p.Head(), nil))
 	row, _ := st.Row(at)
-	return fmt.Sprintf("database:%d\r\npolicy:together\r\nchanging:%t\r\ntoken:%08x\r\nprimary:%s\r\n", n, p.Change != 0, uint32(at), row.Primary)
+	return about + fmt.Sprintf("token:%08x\r\nprimary:%s\r\n", uint32(at), row.Primary)
 }
