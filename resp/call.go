@@ -120,7 +120,8 @@ func (x *call) notRun() {
 	x.Error(msgNotMine)
 }
 
-func (x *call) Databases() int { return x.srv.cfg.Databases() }
+// Databases returns how many databases there are. A node that does not know it yet has one.
+func (x *call) Databases() int { return max(x.srv.cfg.Databases(), 1) }
 
 func (x *call) ReachesAll() bool {
 	x.conn.touchAny()

@@ -28,7 +28,7 @@ type PolicyChanger interface {
 // cmdRingDatabases is RING DATABASES [count]: it says how many databases there are, or raises that.
 func cmdRingDatabases(x *call) {
 	if len(x.Args) == 2 {
-		x.Int(int64(x.srv.cfg.Databases()))
+		x.Int(int64(x.Databases()))
 		return
 	}
 	n, err := strconv.Atoi(string(x.Args[2]))
@@ -49,7 +49,7 @@ const drainTimeout = 2 * time.Second
 // if there is none the table gets the new policy: see the invariant of table.SetPolicy.
 func cmdRingDatabase(x *call) {
 	n, err := strconv.Atoi(string(x.Args[2]))
-	if err != nil || n < 0 || n >= x.srv.cfg.Databases() {
+	if err != nil || n < 0 || n >= x.Databases() {
 		x.Error(command.MsgNoDatabase)
 		return
 	}

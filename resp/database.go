@@ -41,7 +41,10 @@ func storeKeys(c *conn, r *request) {
 	if n == 0 && policies == nil && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
 		return
 	}
-	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.srv.cfg.Databases(), policies)
+	if r.cmd.OtherDatabase != nil {
+		awaitDatabases(&c.call)
+	}
+	cmd, stored := c.srv.table.StoredKeys(r.cmd, args, n, c.call.Databases(), policies)
 	if stored != nil {
 		r.replace(c, stored, cmd)
 	}
@@ -117,8 +120,22 @@ func restoreKeys(c *conn, reqs []request) {
 	}
 }
 
+// awaitDatabases waits until a node that starts knows how many databases there are, as long as it would
+// wait with a key.
+func awaitDatabases(x *call) {
+	for end := x.srv.clock() + x.srv.forwardTimeout(); x.srv.cfg.Databases() == 0; {
+		routes, left := x.srv.routes.Load(), end-x.srv.clock()
+		if routes == nil || left <= 0 || !x.awaitRoutes(routes, left) {
+			return
+		}
+	}
+}
+
 func cmdSelect(x *call) {
 	n, ok := wire.ParseInt(x.Args[1])
+	if n != 0 {
+		awaitDatabases(x)
+	}
 	switch {
 	case !ok:
 		x.Error(command.MsgNotInteger)
@@ -126,7 +143,7 @@ func cmdSelect(x *call) {
 		x.Error(command.MsgDatabaseRange)
 	case n != 0 && x.conn.session.redirect:
 		x.Error("ERR SELECT is not allowed in cluster mode")
-	case n < 0 || n >= int64(x.srv.cfg.Databases()):
+	case n < 0 || n >= int64(x.Databases()):
 		x.Error(command.MsgNoDatabase)
 	default:
 		if x.InScript {
@@ -143,7 +160,8 @@ func noteSelect(c *conn, r *request) {
 	if r.cmd.Name != "select" {
 		return
 	}
-	if n, ok := wire.ParseInt(c.args[r.first+1]); ok && n >= 0 && n < int64(c.srv.cfg.Databases()) && !c.session.redirect {
+	awaitDatabases(&c.call)
+	if n, ok := wire.ParseInt(c.args[r.first+1]); ok && n >= 0 && n < int64(c.call.Databases()) && !c.session.redirect {
 		c.multi.database = int(n)
 	}
 }
@@ -156,7 +174,7 @@ func cmdMove(x *call) {
 		x.Error(command.MsgNotInteger)
 	case n != int64(int32(n)):
 		x.Error(command.MsgDatabaseRange)
-	case n < 0 || n >= int64(x.srv.cfg.Databases()):
+	case n < 0 || n >= int64(x.Databases()):
 		x.Error(command.MsgNoDatabase)
 	default:
 		x.Error("ERR source and destination objects are the same")
@@ -166,7 +184,7 @@ func cmdMove(x *call) {
 func cmdSwapdb(x *call) {
 	a, ok1 := wire.ParseInt(x.Args[1])
 	b, ok2 := wire.ParseInt(x.Args[2])
-	most := int64(x.srv.cfg.Databases())
+	most := int64(x.Databases())
 	switch {
 	case !ok1 || a != int64(int32(a)):
 		x.Error("ERR invalid first DB index")

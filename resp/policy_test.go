@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/database"
@@ -72,4 +73,36 @@ func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
 	if got := admin.Do("INFO", "databases").String(); !strings.Contains(got, "\r\ndatabase_3:policy=together,keys=2,expires=0,bytes=") {
 		t.Errorf("%s", got)
 	}
+}
+
+// A client that comes before the node knows how many databases there are waits for that.
+func TestSelectWaitsForTheNumberOfDatabases(t *testing.T) {
+	var known atomic.Int64
+	asked := make(chan struct{}, 1)
+	r := routedTestWith(t, 1, func(c *Config, _ *store.Config) {
+		c.Databases = func() int {
+			if known.Load() == 0 {
+				select {
+				case asked <- struct{}{}:
+				default:
+				}
+			}
+			return int(known.Load())
+		}
+	})
+	r.placeAll(r.all(0))
+	o := resptest.Dial(t, r.addrs[0], 2)
+	pipeline := [][]string{{"SET", "a", "1"}, {"SELECT", "4"}, {"MULTI"}, {"SELECT", "5"}, {"SET", "b", "1"}, {"EXEC"}, {"COPY", "b", "b", "DB", "6"}, {"DBSIZE"}}
+	if _, err := o.C.Write(resptest.EncodeCommands(pipeline)); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	known.Store(8)
+	r.placeAll(r.all(0))
+	for _, want := range []string{"+OK", "+OK", "+OK", "+QUEUED", "+QUEUED", "*(+OK +OK)", ":1", ":1"} {
+		if got := o.Next().String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	o.Want("-ERR DB index is out of range", "SELECT", "8")
 }

@@ -42,12 +42,18 @@ func TestFillRetriesUntilAllIsWritten(t *testing.T) {
 }
 
 func TestFillEndsAtAPermanentError(t *testing.T) {
-	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) { return "-NOPERM not you\r\n", true, true }})
+	var loading atomic.Bool
+	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
+		if loading.Load() {
+			return "-LOADING wait\r\n", true, true
+		}
+		return "-NOPERM not you\r\n", true, true
+	}})
 	l := open(t, Config{Workload: workloadOf(t, "1 get"), Targets: only(f.addr)})
 	if err := l.Fill(within(t), 10); err == nil || !strings.Contains(err.Error(), "10 of 10 keys are not written: fill key k:") || !strings.Contains(err.Error(), "NOPERM not you") {
 		t.Error(err)
 	}
-	f.answer = func(int, []string) (string, bool, bool) { return "-LOADING wait\r\n", true, true }
+	loading.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if err := l.Fill(ctx, 10); !errors.Is(err, context.DeadlineExceeded) {

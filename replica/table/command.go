@@ -105,9 +105,9 @@ func (k kind) make() Command {
 		return new(EndSwitch)
 	case kindSetLoadBalance:
 		return new(SetLoadBalance)
-	default:
+	case kindSetDatabases:
 		return new(SetDatabases)
-	case kindSetPolicy:
+	default:
 		return new(SetPolicy)
 	}
 }

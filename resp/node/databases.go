@@ -11,12 +11,12 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// databases returns how many databases the table has.
+// databases returns how many databases the table has; 0 before the node knows a table.
 func (n *Node) databases() int {
-	if c := n.part.Load(); c != nil {
+	if c := n.part.Load(); c != nil && c.table.State().Founded() {
 		return c.table.State().Databases()
 	}
-	return 1
+	return 0
 }
 
 // Databases implements resp.Operator.
