@@ -16,7 +16,8 @@ type waiter struct {
 	command.Want
 	cmd    *command.Row
 	args   [][]byte
-	ticket uint64 // its place in all queues: lower is earlier
+	ticket uint64        // its place in all queues: lower is earlier
+	head   database.Head // of its keys: Keys are the connection's, and gone after the wait
 	places []store.Place
 	beside []store.Place // of Also
 	out    wire.Writer   // the reply, once it is served
@@ -77,10 +78,8 @@ func (w *waiter) at(routes *Routes) bool {
 	if routes == nil {
 		return true
 	}
-	for _, key := range w.Keys {
-		if routes.Policies.FormOf(key) != database.Present {
-			return false
-		}
+	if routes.Policies.FormOfHead(w.head) != database.Present {
+		return false
 	}
 	for _, p := range w.places {
 		if routes.of(p.Token()) != ownerSelf {
@@ -206,7 +205,7 @@ func (x *call) Block(want command.Want) {
 		also[i] = bytes.Clone(key)
 	}
 	want.Also = also
-	w := &waiter{Want: want, cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
+	w := &waiter{Want: want, head: database.HeadOf(want.Keys[0]), cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
 	if c.from != nil {
 		c.from.registerRemote(x, w)
 		return

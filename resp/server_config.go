@@ -1,12 +1,14 @@
 package resp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"runtime"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -82,7 +84,7 @@ func newConfig(s *Server) settings.Table {
 	set := &s.settings
 	more := []settings.Param{
 		{Name: "requirepass", Get: set.PasswordText, Parse: s.parsePassword, Flag: "requirepass"},
-		settings.Fixed("databases", func() string { return strconv.Itoa(s.cfg.Databases()) }),
+		settings.Fixed("databases", func() string { return strconv.Itoa(cmp.Or(s.cfg.Databases(), database.Default)) }),
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
 		{
 			Name: "notify-keyspace-events", Parse: s.parseEventSetting, Flag: "notify-keyspace-events",

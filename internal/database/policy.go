@@ -93,7 +93,11 @@ func (p *Policies) FormOf(stored []byte) Form {
 	if p == nil && !MayHaveMark(stored) {
 		return Present
 	}
-	head := HeadOf(stored)
+	return p.FormOfHead(HeadOf(stored))
+}
+
+// FormOfHead returns the form of stored keys with a head.
+func (p *Policies) FormOfHead(head Head) Form {
 	switch policy := p.Of(head.Number()); {
 	case policy.Change != 0:
 		return Held
