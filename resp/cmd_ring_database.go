@@ -21,7 +21,8 @@ type PolicyChanger interface {
 	// Begin begins to change the policy of a database: until End, nodes that know of it hold requests for
 	// its keys. It returns the number of the change.
 	Begin(ctx context.Context, n int) (change uint64, err error)
-	// End ends a change with a policy. It fails if the change has ended already.
+	// End ends a change with a policy, or, if that has the change, without a new one. It fails if the change has
+	// ended already.
 	End(ctx context.Context, change uint64, p database.Policy) error
 }
 
@@ -96,7 +97,7 @@ func cmdRingDatabase(x *call) {
 		strconv.AppendInt(nil, int64(n), 10), strconv.AppendUint(nil, change, 10))
 	keys := wire.SumInts(replies)
 	if !drained || keys > 0 {
-		want = was
+		want = database.Policy{Number: n, Change: change} // the present one, which others may have changed
 	}
 	// Should this fail, the leader ends the change.
 	err = x.within(func(ctx context.Context) error { return changer.End(ctx, change, want) })

@@ -24,11 +24,16 @@ func (o *policyOrders) Describe(n int) string {
 }
 
 func (o *policyOrders) Begin(_ context.Context, n int) (uint64, error) {
-	o.set(database.Policy{Number: n, Change: 9})
+	p := o.r.servers[0].policies().Of(n)
+	p.Change = 9
+	o.set(p)
 	return 9, nil
 }
 
 func (o *policyOrders) End(_ context.Context, _ uint64, p database.Policy) error {
+	if p.Change != 0 {
+		p, p.Change = o.r.servers[0].policies().Of(p.Number), 0
+	}
 	o.set(p)
 	return nil
 }

@@ -49,7 +49,8 @@ func (s *SetDatabases) apply(d *draft) error {
 // the database. Who began it hears so from the primary of each range, with the number of keys, and gives the
 // database a new policy only if there is none. A primary that is promoted later has applied the beginning.
 type SetPolicy struct {
-	// Policy has a Change that is not 0 to begin; to end, it is the policy from then on.
+	// Policy has a Change that is not 0 to begin. To end, it is the policy from then on, or, with a
+	// Change that is Ends, the one from before stays.
 	Policy database.Policy
 	Ends   uint64      // the Change that ends; 0 to begin one
 	Starts []NodeStart // as in [SetDatabases], to begin
@@ -77,15 +78,15 @@ func (s *SetPolicy) apply(d *draft) error {
 		return refuse(ErrInvalid, "database %d has no such policy", s.Policy.Number)
 	case s.Ends != was.Change:
 		return refuse(ErrStale, "the policy of database %d is being changed, or that change has ended", was.Number)
-	case (s.Ends == 0) != (s.Policy.Change != 0):
+	case s.Policy.Change != 0 && s.Ends != 0 && s.Policy.Change != s.Ends, s.Policy.Change == 0 && s.Ends == 0:
 		return refuse(ErrInvalid, "a change of a policy that neither begins nor ends")
 	}
+	if err := d.knownStarts(s.Starts); err != nil && s.Ends == 0 {
+		return err
+	}
 	policy := s.Policy
-	if s.Ends == 0 {
-		if err := d.knownStarts(s.Starts); err != nil {
-			return err
-		}
-		policy, policy.Change = was, s.Policy.Change
+	if policy.Change != 0 { // only the change begins or ends
+		policy, policy.Change = was, policy.Change-s.Ends
 	}
 	d.policies = d.policies.With(policy)
 	return nil

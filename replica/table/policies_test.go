@@ -72,4 +72,10 @@ func TestPolicyChangesOneAtATime(t *testing.T) {
 	if p := s.Policies().Of(1); !p.Together || p.Change != 0 {
 		t.Errorf("%+v afterwards", p)
 	}
+	// A change that fails keeps the policy, whatever its beginner took that for.
+	s = steps(t, s, &SetPolicy{Policy: database.Policy{Number: 1, Change: 7}, Starts: starts},
+		&SetPolicy{Policy: database.Policy{Number: 1, Change: 7}, Ends: 7})
+	if p := s.Policies().Of(1); !p.Together || p.Change != 0 {
+		t.Errorf("%+v after a change that failed", p)
+	}
 }

@@ -36,12 +36,12 @@ func (c *Changer) Begin(ctx context.Context, n int) (change uint64, err error) {
 	return set.Policy.Change, c.Propose(ctx, set, func(st *table.State) bool { return st.Policies().Of(n).Change == set.Policy.Change })
 }
 
-// End ends a change with a policy. A database that is kept together gets a spot.
+// End ends a change with a policy, or, if that has the change, with the one from before. A database that is kept together gets a spot.
 func (c *Changer) End(ctx context.Context, change uint64, p database.Policy) error {
 	if p.Together {
 		p.Spot = Spot(p.Number, c.Table.State(), c.Token)
 	}
-	return c.Propose(ctx, &table.SetPolicy{Policy: p, Ends: change}, func(st *table.State) bool { return st.Policies().Of(p.Number) == p })
+	return c.Propose(ctx, &table.SetPolicy{Policy: p, Ends: change}, func(st *table.State) bool { return st.Policies().Of(p.Number).Change != change })
 }
 
 // Spot returns where a database is to be kept together: at a node with as few others as can be, and there
