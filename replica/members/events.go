@@ -47,9 +47,10 @@ func (m *Members) updateViews() {
 	}
 }
 
-// updateView makes a view, and all that follows from it. Called by follow alone, and by
-// Open before that runs.
+// updateView makes a view, and all that follows from it. Several goroutines may call it.
 func (m *Members) updateView() {
+	m.viewMu.Lock() // a view never replaces one of later members
+	defer m.viewMu.Unlock()
 	members := m.forgotten.without(m.serf.Members())
 	now, before := newView(members), m.view.Load()
 	m.view.Store(now)

@@ -12,7 +12,8 @@ import (
 
 // Forget makes all nodes forget one that has failed and will not come back, so that
 // one of the same id may begin anew, from incarnation 1; otherwise they do so a day
-// after its failure. It waits until the word is out. A node that is alive, or
+// after its failure. It waits until the word is out, and [Members.Node] does not know
+// the node from then on. A node that is alive, or
 // unknown, is an error: a live one would be there again at once.
 func (m *Members) Forget(id string) error {
 	if m.ctx.Err() != nil {
@@ -33,11 +34,13 @@ func (m *Members) Forget(id string) error {
 		if l, err := parseStartID(member.Name); err != nil || l.id != id || !isOver(member) {
 			continue
 		}
+		m.forgotten.add(member.Name) // Serf erases it later, in a goroutine of its own
 		err := errors.Join(m.serf.UserEvent(forgetEvent, []byte(member.Name), false), m.serf.RemoveFailedNodePrune(member.Name))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("members: forget %.300q: %w", id, err))
 		}
 	}
+	m.updateView()
 	return errors.Join(errs...)
 }
 

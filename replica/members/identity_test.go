@@ -194,11 +194,28 @@ func TestForgottenNodeMayBeginAnew(t *testing.T) {
 	if err := a.Forget("b"); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []*Members{a, c} {
-		await(t, m, "b forgotten", func() bool { _, ok := m.Node("b"); return !ok })
-	}
+	await(t, a, "b forgotten", func() bool { _, ok := a.Node("b"); return !ok })
+	await(t, c, "b forgotten", func() bool { _, ok := c.Node("b"); return !ok })
 	b = start(t, "b", 1, addr(c))
 	awaitNode(t, a, "b", Alive, 1)
 	awaitNode(t, c, "b", Alive, 1)
 	notFatal(t, b)
+}
+
+// Who has been told that a node is forgotten does not find it afterwards. Nobody else is there
+// for whom Forget waits.
+func TestForgottenNodeIsUnknownAtOnce(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 9, addr(a))
+	awaitNode(t, a, "b", Alive, 9)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "b", Failed, 9)
+	if err := a.Forget("b"); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := a.Node("b"); ok {
+		t.Errorf("%+v is known although it was forgotten", n)
+	}
 }

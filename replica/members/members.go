@@ -35,6 +35,7 @@ type Members struct {
 	changed   chan struct{} // a note for follow
 	seenAlive chan string   // ids, for greet
 	forgotten forgotten
+	viewMu    sync.Mutex // held while a view is made
 	view      atomic.Pointer[view]
 	watchers  watchers
 	fatal     chan error
