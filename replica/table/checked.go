@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -45,7 +47,7 @@ func guarded(path string, f func() error) (err error) {
 type checkedLog struct {
 	path string
 	bolt *boltdb.BoltStore
-	mark *progressFile
+	mark *highwater.File
 	// unsealed accepts entries without a checksum: those of earlier builds.
 	unsealed bool
 }
@@ -121,7 +123,7 @@ func (c *checkedLog) StoreLogs(logs []*raft.Log) error {
 		return err
 	}
 	if len(logs) > 0 {
-		c.mark.record(func(m *diskProgress) { m.Index = max(m.Index, logs[len(logs)-1].Index) })
+		c.mark.Record(func(m *highwater.Progress) { m.Index = max(m.Index, logs[len(logs)-1].Index) })
 	}
 	return nil
 }
@@ -129,7 +131,7 @@ func (c *checkedLog) StoreLogs(logs []*raft.Log) error {
 // DeleteRange implements raft.LogStore.
 func (c *checkedLog) DeleteRange(from, to uint64) error {
 	// The mark must never tell of more than is there, also after a loss of power.
-	if err := c.mark.lower(from, to); err != nil {
+	if err := c.mark.Lower(from, to); err != nil {
 		return err
 	}
 	return guarded(c.path, func() error { return c.bolt.DeleteRange(from, to) })
@@ -189,7 +191,7 @@ var errNoValue = errors.New("not found")
 type checkedStable struct {
 	path string
 	bolt *boltdb.BoltStore
-	mark *progressFile
+	mark *highwater.File
 
 	mu     sync.Mutex
 	record stableRecord
@@ -254,7 +256,7 @@ func (s *checkedStable) store(r stableRecord) error {
 		return err
 	}
 	s.record = r
-	s.mark.record(func(m *diskProgress) { m.Changes = r.Changes })
+	s.mark.Record(func(m *highwater.Progress) { m.Changes = r.Changes })
 	return nil
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
 // testSeed returns a seed, which RINGSIDE_SEED can repeat, and prints it if the test fails.
@@ -267,13 +269,13 @@ func TestOpenRefusesEntryThatFailsItsChecksum(t *testing.T) {
 // A loss of power may leave an older high-water mark than the log, never a newer one.
 func TestOpenSucceedsWithOlderHighWaterMark(t *testing.T) {
 	dir, want := closedDir(t)
-	path := filepath.Join(dir, highWaterFile)
-	now, err := readProgressFile(path)
+	path := filepath.Join(dir, highwater.FileName)
+	now, err := highwater.Read(path)
 	if err != nil || now.Index == 0 || now.Changes == 0 || now.Snapshot == 0 {
 		t.Fatalf("the mark is %+v, %v", now, err)
 	}
-	for _, older := range []diskProgress{{}, {Index: now.Index - 1, Changes: now.Changes, Snapshot: now.Snapshot}, {Changes: now.Changes - 1}} {
-		if err := os.WriteFile(path, older.encode(), 0o600); err != nil {
+	for _, older := range []highwater.Progress{{}, {Index: now.Index - 1, Changes: now.Changes, Snapshot: now.Snapshot}, {Changes: now.Changes - 1}} {
+		if err := os.WriteFile(path, older.Encode(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := openedContents(t, dir); err != nil || got != want {
@@ -288,7 +290,7 @@ func TestOpenSucceedsWithOlderHighWaterMark(t *testing.T) {
 	if err := d.logs.DeleteRange(now.Index-2, now.Index); err != nil {
 		t.Fatal(err)
 	}
-	if mark, err := readProgressFile(path); err != nil || mark.Index != now.Index-3 {
+	if mark, err := highwater.Read(path); err != nil || mark.Index != now.Index-3 {
 		t.Errorf("after the last entries are deleted the mark is %+v, %v", mark, err)
 	}
 	if err := d.close(); err != nil {

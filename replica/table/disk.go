@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
 // Names in Config.Dir.
@@ -61,9 +62,9 @@ func openDisk(c *Config) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	reached, err := f.check(filepath.Join(c.Dir, highWaterFile))
+	reached, err := f.check(filepath.Join(c.Dir, highwater.FileName))
 	if err == nil {
-		f.mark, err = openProgressFile(filepath.Join(c.Dir, highWaterFile), reached)
+		f.mark, err = highwater.Open(filepath.Join(c.Dir, highwater.FileName), reached)
 	}
 	if err == nil && id.stage != stageChecked {
 		f.logs.mark, f.stable.mark = f.mark, f.mark
@@ -88,7 +89,7 @@ type files struct {
 	logs      *checkedLog
 	stable    *checkedStable
 	snapshots *checkedSnapshots
-	mark      *progressFile
+	mark      *highwater.File
 	starts    startRegistry // that check has found in the log
 }
 
@@ -131,9 +132,9 @@ func openFiles(c *Config, stage serverStage) (*files, error) {
 
 // check reads everything. It returns how far the files have come, and an error if they
 // hold less than they did.
-func (f *files) check(highWaterPath string) (diskProgress, error) {
-	var now diskProgress
-	least, err := readProgressFile(highWaterPath)
+func (f *files) check(highWaterPath string) (highwater.Progress, error) {
+	var now highwater.Progress
+	least, err := highwater.Read(highWaterPath)
 	if err != nil {
 		return now, err
 	}
@@ -165,7 +166,7 @@ func (f *files) check(highWaterPath string) (diskProgress, error) {
 	return now, nil
 }
 
-func (f *files) close() error { return errors.Join(f.bolt.Close(), f.mark.close()) }
+func (f *files) close() error { return errors.Join(f.bolt.Close(), f.mark.Close()) }
 
 // A serverStage says what the log beside a server's id is.
 type serverStage string
@@ -226,7 +227,7 @@ func beginServer(dir string) (serverFileText, error) {
 		if old, _ := os.ReadDir(filepath.Join(dir, snapshotsDir)); id.stage == stageOld && len(old) > 0 {
 			return none, damaged(log, "it is missing, and there are snapshots")
 		}
-		for _, path := range []string{log, filepath.Join(dir, highWaterFile)} {
+		for _, path := range []string{log, filepath.Join(dir, highwater.FileName)} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return none, fmt.Errorf("table: %w", err)
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
 // Remains are what the directory of a node that does not run has of the table.
@@ -60,7 +62,7 @@ func openRemains(dir string) (*disk, error) {
 	}
 	f, err := openFiles(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)}, id.stage)
 	if err == nil {
-		if _, err = f.check(filepath.Join(dir, highWaterFile)); err != nil {
+		if _, err = f.check(filepath.Join(dir, highwater.FileName)); err != nil {
 			err = errors.Join(err, f.close())
 		}
 	}

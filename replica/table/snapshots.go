@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
 // snapshotHead is what the contents of a snapshot begin with, before the checksum of its
@@ -26,7 +28,7 @@ const snapshotHeadSize = len(snapshotHead) + sumSize
 type checkedSnapshots struct {
 	raft.SnapshotStore
 	dir  string // of the snapshots
-	mark *progressFile
+	mark *highwater.File
 }
 
 func descriptionSum(index, term uint64, configuration raft.Configuration, configurationIndex uint64) uint32 {
@@ -53,14 +55,14 @@ func (c *checkedSnapshots) Create(version raft.SnapshotVersion, index, term uint
 type checkedSink struct {
 	raft.SnapshotSink
 	index uint64
-	mark  *progressFile
+	mark  *highwater.File
 }
 
 // Close implements raft.SnapshotSink.
 func (s *checkedSink) Close() error {
 	err := s.SnapshotSink.Close()
 	if err == nil {
-		s.mark.record(func(m *diskProgress) { m.Snapshot = max(m.Snapshot, s.index) })
+		s.mark.Record(func(m *highwater.Progress) { m.Snapshot = max(m.Snapshot, s.index) })
 	}
 	return err
 }
