@@ -23,6 +23,8 @@ import (
 // Version 9: the table may hold databases. What travels is that of version 4; keys may be of databases.
 // Version 10: the table may hold policies of databases. What travels is that of version 4; keys may be of
 // databases that are kept together.
+// Version 11: the table may hold agreed values, as users. What travels is that of version 4; RING AS may be
+// in front of a forwarded request.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -37,7 +39,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 10
+	newestVersion = 11
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -51,6 +53,8 @@ const (
 	// PoliciesVersion is the first one whose nodes understand policies of databases, and the keys of one
 	// that is kept together.
 	PoliciesVersion = 10
+	// ValuesVersion is the first one whose nodes understand agreed values, among them users.
+	ValuesVersion = 11
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

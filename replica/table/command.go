@@ -7,8 +7,8 @@ import "fmt"
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
 // [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew],
-// [Compared], [SetStrategy], [EndSwitch], [SetLoadBalance], [SetDatabases] and
-// [SetPolicy], each by its pointer.
+// [Compared], [SetStrategy], [EndSwitch], [SetLoadBalance], [SetDatabases],
+// [SetPolicy] and [SetValues], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -50,7 +50,8 @@ const (
 	kindSetLoadBalance
 	kindSetDatabases
 	kindSetPolicy
-	lastKind = kindSetPolicy
+	kindSetValues
+	lastKind = kindSetValues
 )
 
 func (k kind) make() Command {
@@ -107,8 +108,10 @@ func (k kind) make() Command {
 		return new(SetLoadBalance)
 	case kindSetDatabases:
 		return new(SetDatabases)
-	default:
+	case kindSetPolicy:
 		return new(SetPolicy)
+	default:
+		return new(SetValues)
 	}
 }
 

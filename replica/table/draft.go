@@ -18,7 +18,7 @@ func (s *State) draft(index uint64) *draft {
 			cluster: s.cluster, index: index, basis: s.basis,
 			lastHandoff: s.lastHandoff, lastLineage: s.lastLineage,
 			nodes: slices.Clone(s.nodes), handoffs: slices.Clone(s.handoffs),
-			rows: rows{slices.Clone(s.rows.chunks), s.rows.n}, comparisons: s.comparisons, load: s.load, seats: s.seats, databases: s.databases, policies: s.policies,
+			rows: rows{slices.Clone(s.rows.chunks), s.rows.n}, comparisons: s.comparisons, load: s.load, seats: s.seats, databases: s.databases, policies: s.policies, values: s.values,
 		},
 		mark: new(mark),
 	}

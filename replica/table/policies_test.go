@@ -34,7 +34,7 @@ func TestPoliciesGoThroughTheBinaryForm(t *testing.T) {
 		if err := again.UnmarshalBinary([]byte(b)); err != nil || mustBytes(t, again) != b {
 			t.Fatalf("read back after %+v: %v", c, err)
 		}
-		if want := byte(snapshotVersion); s.Policies() != nil && b[0] != want {
+		if want := unvaluedSnapshot; s.Policies() != nil && b[0] != want {
 			t.Errorf("version %d with policies, want %d", b[0], want)
 		}
 	}

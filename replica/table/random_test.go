@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -160,6 +162,8 @@ func (x *chaos) command() Command {
 		return x.databases()
 	case kindSetPolicy:
 		return x.policy()
+	case kindSetValues:
+		return x.values()
 	case kindEndSwitch:
 		return &EndSwitch{x.state().Cluster().Since, x.state().Basis()}
 	case kindRenew:
@@ -233,6 +237,20 @@ func (x *chaos) policy() Command {
 		s.Policy.Change = x.Uint64()
 	}
 	s.Starts = x.databases().(*SetDatabases).Starts
+	return s
+}
+
+func (x *chaos) values() Command {
+	s := &SetValues{Starts: x.databases().(*SetDatabases).Starts}
+	for _, name := range []string{"user/a", "user/b", strings.Repeat("n", 300)} {
+		if x.IntN(2) == 0 {
+			c := agreed.Change{Name: name, Body: strings.Repeat("b", x.IntN(400)), Remove: x.IntN(3) == 0, Was: x.state().Values().Of(name).Version}
+			if x.IntN(8) == 0 {
+				c.Was++
+			}
+			s.Changes = append(s.Changes, c)
+		}
+	}
 	return s
 }
 

@@ -9,10 +9,11 @@ import (
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
 // all nodes. Older ones can still be read: version 1 has no Moves, 2 no Comparisons,
-// 3 no Switch, 4 no LoadBalance, 5 no seats, 6 no CellSettings, 7 no databases and 8 no policies of databases. A state is
-// written in the oldest version from 3 on that has all of it, so that an older build can read it.
+// 3 no Switch, 4 no LoadBalance, 5 no seats, 6 no CellSettings, 7 no databases, 8 no policies of databases and
+// 9 no agreed values. A state is written in the oldest version from 3 on that has all of it, so that an older build can read it.
 const (
-	snapshotVersion         = 9
+	snapshotVersion         = 10
+	unvaluedSnapshot   byte = 9
 	unruledSnapshot    byte = 8
 	unnumberedSnapshot byte = 7
 	untunedSnapshot    byte = 6
@@ -27,7 +28,9 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	c := writer()
 	version := byte(snapshotVersion)
 	switch {
+	case s.values != nil:
 	case s.policies != nil:
+		version = unvaluedSnapshot
 	case s.databases > 1:
 		version = unruledSnapshot
 	case s.cluster.Tuned():
@@ -71,7 +74,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
 	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
 	s.nodes, s.handoffs, s.rows, s.comparisons = d.nodes, d.handoffs, d.rows, d.comparisons
-	s.load, s.seats, s.databases, s.policies = d.load, d.seats, d.databases, d.policies
+	s.load, s.seats, s.databases, s.policies, s.values = d.load, d.seats, d.databases, d.policies, d.values
 	return nil
 }
 
@@ -113,6 +116,9 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	}
 	if version > unruledSnapshot {
 		codePolicies(c, &d.policies, d.Databases())
+	}
+	if version > unvaluedSnapshot {
+		codeValues(c, &d.values)
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -30,6 +31,7 @@ type State struct {
 	seats       *ring.Seats // nil under strategies without seats
 	databases   int         // 0 is 1
 	policies    *database.Policies
+	values      *agreed.Values
 
 	placed    sync.Once
 	placement *ring.Placement

@@ -63,6 +63,8 @@ func (sw *switcher) neededVersion() uint16 {
 	}
 	st := sw.c.table.State()
 	switch of := st.Cluster(); {
+	case st.Values() != nil:
+		return bus.ValuesVersion
 	case st.Policies() != nil:
 		return bus.PoliciesVersion
 	case st.Databases() > 1:
