@@ -14,36 +14,52 @@ const (
 	versionNumber = 7<<16 | 15
 )
 
-// openRedis returns the library redis.
+// openRedis returns the library redis of scripts.
 func (r *Runtime) openRedis(t *lua.Thread) *lua.Table {
-	table := t.NewTable(0, 32)
-	t.Push(table.Value())
+	table := r.openFunctionAPI(t)
 	t.Register(table, map[string]lua.GoFunction{
-		"call":               func(t *lua.Thread) int { return r.command(t, true) },
-		"pcall":              func(t *lua.Thread) int { return r.command(t, false) },
-		"error_reply":        errorReply,
-		"status_reply":       statusReply,
-		"sha1hex":            sha1hex,
-		"log":                r.log,
-		"setresp":            r.setresp,
-		"set_repl":           setRepl,
 		"replicate_commands": func(t *lua.Thread) int { return push(t, lua.True) },
 		"breakpoint":         func(t *lua.Thread) int { return push(t, lua.False) },
 		"debug":              func(*lua.Thread) int { return 0 },
-		"acl_check_cmd":      r.aclCheckCmd,
 	})
-	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
-		t.SetField(table, name, lua.Number(float64(i)))
-	}
+	return table
+}
+
+// openFunctionAPI returns the library redis of functions.
+func (r *Runtime) openFunctionAPI(t *lua.Thread) *lua.Table {
+	table := t.NewTable(0, 32)
+	t.Push(table.Value())
+	t.Register(table, map[string]lua.GoFunction{
+		"call":          func(t *lua.Thread) int { return r.command(t, true) },
+		"pcall":         func(t *lua.Thread) int { return r.command(t, false) },
+		"error_reply":   errorReply,
+		"status_reply":  statusReply,
+		"sha1hex":       sha1hex,
+		"log":           r.log,
+		"setresp":       r.setresp,
+		"set_repl":      setRepl,
+		"acl_check_cmd": r.aclCheckCmd,
+	})
+	setLogLevels(t, table)
 	for _, flag := range []struct {
 		name string
 		n    float64
 	}{{"REPL_NONE", 0}, {"REPL_AOF", 1}, {"REPL_SLAVE", 2}, {"REPL_REPLICA", 2}, {"REPL_ALL", 3}} {
 		t.SetField(table, flag.name, lua.Number(flag.n))
 	}
+	setVersion(t, table)
+	return table
+}
+
+func setLogLevels(t *lua.Thread, table *lua.Table) {
+	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
+		t.SetField(table, name, lua.Number(float64(i)))
+	}
+}
+
+func setVersion(t *lua.Thread, table *lua.Table) {
 	t.SetField(table, "REDIS_VERSION", t.String(Version))
 	t.SetField(table, "REDIS_VERSION_NUM", lua.Number(versionNumber))
-	return table
 }
 
 func push(t *lua.Thread, v lua.Value) int {

@@ -45,6 +45,16 @@ type Runtime struct {
 	// keysName and argvName are the names of the global variables that each run sets.
 	keysName, argvName lua.Value
 
+	// library is the one whose functions the runtime runs; nil if it runs scripts. registered are the functions,
+	// callbacks has their code by their names, and loadGlobals are the globals of the library's own code,
+	// which runs while loading is set.
+	library     *Library
+	registered  []Function
+	callbacks   *lua.Table
+	loadGlobals *lua.Table
+	loading     bool
+	ended       bool
+
 	host  Host
 	resp3 bool // how the script wants replies
 	args  [][]byte
@@ -85,12 +95,31 @@ func (r *Runtime) Stop(cause error) { r.state.Stop(cause) }
 // A panic of the virtual machine becomes ErrBroken: it holds no lock and shares nothing with
 // other runtimes but compiled code, which it never changes. A panic of Host.Call goes on.
 func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, resp3 bool) (reply []byte, err error) {
+	return r.run(identity{s.SHA, scriptSource}, host, dst, resp3, func() (lua.Value, bool, error) {
+		return r.state.Run(r.state.Closure(s.proto), locate, func(t *lua.Thread) {
+			r.json.Reset()
+			t.Push(list(t, keys)) // the other one may be larger than there is memory for
+			r.setLists(t, t.Top(1), list(t, argv))
+		})
+	})
+}
+
+// An identity is how errors name what has run: a script by its SHA-1, a function by its name; and how they
+// name its code.
+type identity struct{ name, source string }
+
+const scriptSource = "user_script"
+
+// Ended reports whether a run was ended, so that what a library has in variables may be half changed.
+func (r *Runtime) Ended() bool { return r.ended }
+
+func (r *Runtime) run(about identity, host Host, dst []byte, resp3 bool, start func() (lua.Value, bool, error)) (reply []byte, err error) {
 	r.host, r.resp3 = host, false
 	defer func() {
 		p := recover()
 		r.host = nil
 		clear(r.args)
-		if p == nil { // a runtime that waits must not keep them
+		if p == nil && r.library == nil { // a runtime that waits must not keep them
 			r.setLists(r.state.Main(), lua.False, lua.False)
 		}
 		switch {
@@ -100,11 +129,8 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 			reply, err = dst, fmt.Errorf("%w: %v", ErrBroken, p)
 		}
 	}()
-	v, failed, err := r.state.Run(r.state.Closure(s.proto), locate, func(t *lua.Thread) {
-		r.json.Reset()
-		t.Push(list(t, keys)) // the other one may be larger than there is memory for
-		r.setLists(t, t.Top(1), list(t, argv))
-	})
+	v, failed, err := start()
+	r.ended = r.ended || err != nil
 	var ended *lua.Ended
 	switch {
 	case errors.Is(err, ErrStopped):
@@ -115,9 +141,9 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 			msg = "ERR " + msg
 		}
 		host.CountError(msg)
-		return appendError(dst, fmt.Sprintf("%s script: %s, on @user_script:%d.", msg, s.SHA, max(ended.Line, 1))), nil
+		return appendError(dst, fmt.Sprintf("%s script: %s, on @%s:%d.", msg, about.name, about.source, max(ended.Line, 1))), nil
 	case failed:
-		return appendError(dst, r.failure(v, s)), nil
+		return appendError(dst, r.failure(v, about.name)), nil
 	}
 	e := replyEncoder{script3: r.resp3, client3: resp3, most: len(dst) + host.Room(), countError: host.CountError}
 	reply = e.append(dst, v, 0)
@@ -150,7 +176,7 @@ func list(t *lua.Thread, words [][]byte) lua.Value {
 
 // failure is the text of an error that nothing has caught, and that locate has seen. It counts
 // the error.
-func (r *Runtime) failure(v lua.Value, s *Script) string {
+func (r *Runtime) failure(v lua.Value, name string) string {
 	e := v.Table()
 	if e == nil { // raised while another error was handled
 		msg := "ERR " + r.state.Main().ToText(v)
@@ -167,7 +193,7 @@ func (r *Runtime) failure(v lua.Value, s *Script) string {
 	source, ok1 := lua.ToText(e.GetField("source"))
 	line, ok2 := lua.ToText(e.GetField("line"))
 	if ok1 && ok2 {
-		msg += fmt.Sprintf(" script: %s, on %s:%s.", s.SHA, source, line)
+		msg += fmt.Sprintf(" script: %s, on %s:%s.", name, source, line)
 	}
 	return msg
 }

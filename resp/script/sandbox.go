@@ -8,8 +8,22 @@ import (
 // The environment of scripts is that of Redis 7.0. Its tables are read-only, so no script can
 // leave anything behind for another.
 
-// open makes the environment.
+// open makes the environment of scripts.
 func (r *Runtime) open(t *lua.Thread) {
+	r.openLibraries(t, r.openRedis)
+	r.globals.SetReadonly(false)
+	t.Register(r.globals, map[string]lua.GoFunction{
+		"__redis__err__handler": func(t *lua.Thread) int {
+			t.Push(locateFrom(t, t.Arg(1), 1))
+			return 1
+		},
+	})
+	r.keysName, r.argvName = t.String("KEYS"), t.String("ARGV")
+	r.setLists(t, lua.False, lua.False)
+}
+
+// openLibraries makes the environment that scripts and functions share.
+func (r *Runtime) openLibraries(t *lua.Thread, openRedis func(*lua.Thread) *lua.Table) {
 	g := r.state.Globals()
 	r.globals = g
 	lua.OpenBase(t, g)
@@ -19,29 +33,27 @@ func (r *Runtime) open(t *lua.Thread) {
 	}{
 		{"string", lua.OpenString}, {"table", lua.OpenTable}, {"math", lua.OpenMath}, {"coroutine", lua.OpenCoroutine},
 		{"os", lua.OpenOS}, {"bit", luaext.OpenBit}, {"cjson", func(t *lua.Thread) *lua.Table { return luaext.OpenJSON(t, &r.json) }}, {"cmsgpack", luaext.OpenMsgpack},
-		{"struct", luaext.OpenStruct}, {"redis", r.openRedis},
+		{"struct", luaext.OpenStruct}, {"redis", openRedis},
 	} {
 		table := library.open(t)
 		t.SetField(g, library.name, table.Value())
 		table.SetReadonly(true)
 	}
-	t.Register(g, map[string]lua.GoFunction{
-		"pcall": pcall,
-		"__redis__err__handler": func(t *lua.Thread) int {
-			t.Push(locateFrom(t, t.Arg(1), 1))
-			return 1
-		},
-	})
+	t.Register(g, map[string]lua.GoFunction{"pcall": pcall})
 	r.state.StringMetatable().SetReadonly(true)
+	r.strict(t, g)
+}
+
+// strict makes a table read-only, and each read of a field that it does not have an error.
+func (r *Runtime) strict(t *lua.Thread, table *lua.Table) {
 	meta := t.NewTable(0, 1)
-	g.SetMetatable(meta)
+	table.SetMetatable(meta)
 	t.SetField(meta, "__index", t.NewFunction(func(t *lua.Thread) int {
 		t.Errorf("Script attempted to access nonexistent global variable '%s'", t.ToText(t.Arg(2)))
 		return 0
 	}))
 	meta.SetReadonly(true)
-	r.keysName, r.argvName = t.String("KEYS"), t.String("ARGV")
-	r.setLists(t, lua.False, lua.False)
+	table.SetReadonly(true)
 }
 
 // pcall returns of an error that is a table, as those of commands are, the text.

@@ -66,7 +66,7 @@ func Compile(body string) (*Script, error) {
 	if len(code) > MaxBody {
 		return nil, fmt.Errorf("ERR the script is longer than %d bytes", MaxBody)
 	}
-	proto, err := lua.Compile(code, "@user_script")
+	proto, err := lua.Compile(code, "@"+scriptSource)
 	if err != nil {
 		return nil, fmt.Errorf("ERR Error compiling script (new function): %w", err)
 	}

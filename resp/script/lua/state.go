@@ -9,6 +9,7 @@ import (
 // time; Stop alone may be called from any.
 type State struct {
 	globals    *Table
+	registry   *Table // of the host: what it keeps between runs, which no script sees
 	stringMeta *Table
 	main       *Thread
 	running    *Thread
@@ -30,6 +31,7 @@ type State struct {
 	live      int // bytes that the last trace has found
 	allocated int // bytes since
 	held      int // bytes that Go functions hold at present
+	keeps     bool
 	mark      uint8
 	grey      []*header // objects that a trace has reached and not walked yet
 }
@@ -63,10 +65,30 @@ func NewState(limit int) *State {
 // Globals returns the table of global variables.
 func (s *State) Globals() *Table { return s.globals }
 
+// SetGlobals makes a table that of the global variables. Functions have no environment of their own: all
+// of them use this one from then on.
+func (s *State) SetGlobals(globals *Table) { s.globals = globals }
+
+// Registry returns a table for what the host keeps between runs, and that counts as memory of the state.
+func (s *State) Registry() *Table {
+	if s.registry == nil {
+		s.registry = s.NewTable(0, 0)
+	}
+	return s.registry
+}
+
+// Keeps says that what runs leave behind stays in use: it counts for the runs behind them.
+func (s *State) Keeps() { s.keeps = true }
+
 func (s *State) kindName(k Kind) Value { return s.kinds[k] }
 
 // SetLimit sets how many bytes values may take from the next Run on.
-func (s *State) SetLimit(limit int) { s.limit, s.room = limit, limit }
+func (s *State) SetLimit(limit int) {
+	s.limit, s.room = limit, limit
+	if s.keeps {
+		s.room = limit - s.live
+	}
+}
 
 // Main returns the main thread.
 func (s *State) Main() *Thread { return s.main }
@@ -127,6 +149,9 @@ func (s *State) trace(n int) {
 	live := s.held + n
 	s.grey = s.grey[:0]
 	s.reach(s.globals.Value())
+	if s.registry != nil {
+		s.reach(s.registry.Value())
+	}
 	if s.stringMeta != nil {
 		s.reach(s.stringMeta.Value())
 	}

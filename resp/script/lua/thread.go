@@ -365,6 +365,14 @@ func (s *State) Setup(prepare func(t *Thread)) error {
 // was raised with failed set. err is an *Ended if the state was stopped, or has no memory
 // left; the state can be used again.
 func (s *State) Run(fn Value, handler func(*Thread, Value) Value, prepare func(t *Thread)) (v Value, failed bool, err error) {
+	return s.Call(fn, handler, func(t *Thread) []Value {
+		prepare(t)
+		return nil
+	})
+}
+
+// Call is Run for a function with arguments, which are those that prepare returns.
+func (s *State) Call(fn Value, handler func(*Thread, Value) Value, prepare func(t *Thread) []Value) (v Value, failed bool, err error) {
 	t := s.main
 	defer func() {
 		p := recover()
@@ -391,10 +399,13 @@ func (s *State) Run(fn Value, handler func(*Thread, Value) Value, prepare func(t
 	}
 	raised, failed := t.try(counted, func() {
 		t.frames = append(t.frames, frame{fn: fn.function()})
-		prepare(t)
+		args := prepare(t)
 		t.frames, t.top = t.frames[:0], 0
 		t.Push(fn)
-		t.Call(0, 1)
+		for _, arg := range args {
+			t.Push(arg)
+		}
+		t.Call(len(args), 1)
 		v = t.stack[t.top-1]
 	})
 	if failed {
@@ -427,6 +438,8 @@ func (s *State) reset() {
 	t.frames, t.top, t.most = t.frames[:0], 0, maxFrames
 	t.handler, t.yielded = nil, false
 	s.running, s.depth, s.held = t, 0, 0
-	s.live, s.allocated, s.room = 0, 0, s.limit
+	if !s.keeps {
+		s.live, s.allocated, s.room = 0, 0, s.limit
+	}
 	s.grey, s.ended = nil, false
 }
