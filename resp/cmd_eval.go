@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/script"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -17,7 +18,16 @@ import (
 // EVAL and its like. A script runs where its keys are, in the unit of its request, under
 // their latches: so it is atomic, and its commands are committed together.
 
-const msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
+const (
+	msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
+	msgNoScript = "NOSCRIPT No matching script. Please use EVAL."
+)
+
+// scriptState is what a server has of scripts.
+type scriptState struct {
+	scripts.Cache
+	scripts.Runs
+}
 
 func cmdEval(x *call) {
 	n, db, ok := command.ScriptKeys(x.Args)
@@ -36,15 +46,15 @@ func cmdEval(x *call) {
 		x.Error("ERR Number of keys can't be negative")
 		return
 	}
-	var known *knownScript
+	var known *scripts.Script
 	if byName {
-		if known = x.srv.scripts.called(x.Args[1]); known == nil {
+		if known = x.srv.scripts.Called(x.Args[1]); known == nil {
 			x.Error(msgNoScript)
 			return
 		}
 	} else {
 		var err error
-		if known, err = x.srv.scripts.compile(x.Args[1], false); err != nil {
+		if known, err = x.srv.scripts.Compile(x.Args[1], false); err != nil {
 			x.Error(err.Error())
 			return
 		}
@@ -75,14 +85,14 @@ func (x *call) writesRefused(keys [][]byte) bool {
 	})
 }
 
-func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool) {
+func (x *call) runScript(known *scripts.Script, keys, argv [][]byte, readonly bool) {
 	all := &x.srv.scripts
-	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.ScriptMemory.Load())
-	defer all.done(run)
+	run := all.Begin(x.srv.clock(), x.conn, x.conn.places, x.conn.every, x.srv.settings.ScriptMemory.Load())
+	defer all.Done(run)
 	h := scriptHost{call: x, run: run, known: known, keys: keys, readonly: readonly}
 	h.full = known.Flags&script.AllowOOM == 0 && x.srv.quota.Refuses(store.Growth(x.Unit))
 	at := len(x.Buf)
-	reply, err := run.runtime.Run(known.Script, command.ClientKeys(keys), argv, &h, x.Buf, x.Proto == 3)
+	reply, err := run.Runtime.Run(known.Script, command.ClientKeys(keys), argv, &h, x.Buf, x.Proto == 3)
 	if x.StartsAgain() {
 		return
 	}
@@ -92,23 +102,23 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 		return
 	}
 	x.Buf, x.errorsCounted = reply, err == nil
-	cause := all.causeOf(run)
-	if cause == errScriptsEnd || cause == errClientGone {
+	cause := all.Cause(run)
+	if cause == scripts.ErrEnd || cause == scripts.ErrGone {
 		err = cause
 	}
 	switch {
-	case err == nil && cause == errKilled && run.wrote.Load():
-		x.RefuseRequest = string(errKilled)
+	case err == nil && cause == scripts.ErrKilled && run.Wrote.Load():
+		x.RefuseRequest = string(scripts.ErrKilled)
 		if n := len(reply); n > at+3 && reply[at] == '-' {
 			x.RefuseRequest = string(reply[at+1 : n-2]) // it says where the script was
 		}
-	case errors.Is(err, script.ErrTooLarge) && run.wrote.Load():
+	case errors.Is(err, script.ErrTooLarge) && run.Wrote.Load():
 		x.RefuseRequest = command.MsgReplyTooLarge
 	case errors.Is(err, script.ErrTooLarge):
 		x.ReplyTooLarge()
 	case errors.Is(err, script.ErrBroken):
 		x.srv.log.Error("running a script failed", "script", known.SHA, "err", err)
-		run.broken = true
+		run.Broken = true
 		x.RefuseRequest = "ERR " + err.Error()
 	case err != nil:
 		x.Buf = x.Buf[:at]
@@ -124,8 +134,8 @@ func (h *scriptHost) Room() int {
 // A scriptHost carries out what a script asks for.
 type scriptHost struct {
 	call     *call
-	run      *scriptRun
-	known    *knownScript
+	run      *scripts.Run
+	known    *scripts.Script
 	keys     [][]byte // that it has declared
 	readonly bool
 	full     bool // the data was over its limit when the script began
@@ -150,7 +160,7 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	cmd := x.srv.table.Find(args)
 	refusal, foreign := h.refusal(cmd, args)
 	switch {
-	case foreign && h.run.wrote.Load():
+	case foreign && h.run.Wrote.Load():
 		return nil, "", h.refuseWhole(refusal)
 	case refusal != "":
 		x.srv.stats.Rejected(cmd)
@@ -173,7 +183,7 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 		x.Proto = 3
 	}
 	if cmd.Flags&command.FlagWrite != 0 {
-		h.run.wrote.Store(true)
+		h.run.Wrote.Store(true)
 	}
 	if tracks(cmd) {
 		noteReads(x.conn, h.keys)
@@ -188,9 +198,9 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x.Buf = x.Buf[:at]
 	switch {
 	case x.StartsAgain():
-		h.known.astray.Store(true)
+		h.known.Astray.Store(true)
 		return nil, "", script.ErrStopped
-	case x.RefusedByLimit && h.run.wrote.Load():
+	case x.RefusedByLimit && h.run.Wrote.Load():
 		return nil, "", h.refuseWhole(strings.TrimRight(string(reply[1:]), "\r\n"))
 	}
 	return reply, "", nil
@@ -223,7 +233,7 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 	case h.readonly:
 		return "ERR Write commands are not allowed from read-only scripts.", false
 	}
-	if h.full && cmd.Flags&command.FlagDenyOOM != 0 && !h.run.wrote.Load() {
+	if h.full && cmd.Flags&command.FlagDenyOOM != 0 && !h.run.Wrote.Load() {
 		return command.MsgOOM, false
 	}
 	if err := x.conn.writable(cmd); err != nil {
@@ -246,7 +256,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 	for _, k := range keys {
 		key := args[k.Pos]
 		if x.srv.settings.IsTooLong(key) {
-			if h.run.wrote.Load() {
+			if h.run.Wrote.Load() {
 				return "", h.refuseWhole(command.MsgKeyTooLong)
 			}
 			return command.MsgKeyTooLong, nil
@@ -267,7 +277,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 		case !own && (c.from != nil || x.Unit.HasLatch(p)):
 			return msgNonLocal, nil
 		default:
-			h.known.astray.Store(true)
+			h.known.Astray.Store(true)
 			x.MorePlaces = append(x.MorePlaces, p)
 			err = script.ErrStopped
 			continue
@@ -276,11 +286,49 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 			x.touched = append(x.touched, bytes.Clone(key))
 		}
 		if cmd.Flags&command.FlagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
-			if h.run.wrote.Load() {
+			if h.run.Wrote.Load() {
 				return "", h.refuseWhole(msgNoReplicas)
 			}
 			return msgNoReplicas, nil
 		}
 	}
 	return "", err
+}
+
+// refuseBusy refuses the requests of a unit that would have to wait for a script which has
+// run for too long.
+func (c *conn) refuseBusy(reqs []request) {
+	s := &c.srv.scripts
+	if s.Overdue() == 0 || len(c.places) == 0 && !c.every || !s.Blocked(c.places) {
+		return
+	}
+	for i := range reqs {
+		if r := &reqs[i]; r.msg == "" && r.cmd.Keyed {
+			r.msg = scripts.MsgBusy
+		}
+	}
+	c.places, c.every = c.places[:0], false
+}
+
+// shaOf is the script that a request names by its SHA-1.
+func (c *conn) shaOf(r *request) []byte {
+	if r.msg != "" || !r.cmd.BySHA {
+		return nil
+	}
+	return c.args[r.first+1]
+}
+
+// goesAstray tells whether a script is known to need keys that it does not declare, or could
+// not be run again if it does.
+func (c *conn) goesAstray(r *request) bool {
+	if c.session.replies == replySkip || c.session.replies == replySkipNext {
+		return true
+	}
+	var k *scripts.Script
+	if sha := c.shaOf(r); sha != nil {
+		k = c.srv.scripts.Called(sha)
+	} else {
+		k = c.srv.scripts.Find(c.args[r.first+1])
+	}
+	return k != nil && k.Astray.Load()
 }

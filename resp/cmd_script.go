@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 const scriptTimeout = 2 * time.Second
 
 func cmdScriptLoad(x *call) {
-	known, err := x.srv.scripts.compile(x.Args[2], true)
+	known, err := x.srv.scripts.Compile(x.Args[2], true)
 	if err != nil {
 		x.Error(err.Error())
 		return
@@ -30,7 +31,7 @@ func cmdScriptExists(x *call) {
 	shas := x.Args[2:]
 	exist := make([]bool, len(shas))
 	for i, sha := range shas {
-		exist[i] = x.srv.scripts.called(sha) != nil || len(sha) == 40 && x.conn.seekSHA(sha)
+		exist[i] = x.srv.scripts.Called(sha) != nil || len(sha) == 40 && x.conn.seekSHA(sha)
 	}
 	x.Array(len(shas))
 	for _, e := range exist {
@@ -43,7 +44,7 @@ func cmdScriptFlush(x *call) {
 		x.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 		return
 	}
-	x.srv.scripts.flush()
+	x.srv.scripts.Flush()
 	o := outcome{made: 1}
 	for _, a := range x.nodes("FLUSH") {
 		if o.add(writeFate(a.err), a.Writer, a.status, a.err) {
@@ -58,7 +59,7 @@ func cmdScriptFlush(x *call) {
 }
 
 func cmdScriptKill(x *call) {
-	killed := x.srv.scripts.kill()
+	killed := x.srv.scripts.Kill()
 	for _, a := range x.nodes("KILL") {
 		if a.err == nil && a.Writer[0] == '+' {
 			killed++
@@ -68,9 +69,9 @@ func cmdScriptKill(x *call) {
 }
 
 // killed replies to SCRIPT KILL, which has ended so many scripts.
-func (x *call) killed(scripts int) {
-	if scripts == 0 {
-		x.Error(msgNotBusy)
+func (x *call) killed(n int) {
+	if n == 0 {
+		x.Error(scripts.MsgNotBusy)
 		return
 	}
 	x.OK()
@@ -89,22 +90,22 @@ func cmdRingScript(x *call) {
 	s := &x.srv.scripts
 	switch word := strings.ToLower(string(x.Args[2])); {
 	case word == "get" && len(x.Args) == 4:
-		if known := s.called(x.Args[3]); known != nil {
+		if known := s.Called(x.Args[3]); known != nil {
 			x.BulkString(known.Body)
 		} else {
 			x.Null()
 		}
 	case word == "load" && len(x.Args) == 4:
-		if _, err := s.compile(x.Args[3], true); err != nil {
+		if _, err := s.Compile(x.Args[3], true); err != nil {
 			x.Error(err.Error())
 			return
 		}
 		x.OK()
 	case word == "flush":
-		s.flush()
+		s.Flush()
 		x.OK()
 	case word == "kill":
-		x.killed(s.kill())
+		x.killed(s.Kill())
 	default:
 		x.Error(command.MsgSyntax)
 	}
@@ -151,7 +152,7 @@ func (c *conn) seeks(r *request) bool {
 	}
 	sha := c.shaOf(r)
 	routes := c.srv.routes.Load()
-	return len(sha) == 40 && routes != nil && len(routes.links) > 0 && c.srv.scripts.called(sha) == nil
+	return len(sha) == 40 && routes != nil && len(routes.links) > 0 && c.srv.scripts.Called(sha) == nil
 }
 
 // seek asks other nodes for the script of a request. It returns false if the client is gone.
@@ -169,7 +170,7 @@ func (c *conn) seek(r *request) bool {
 func (c *conn) seekSHA(sha []byte) bool {
 	for _, a := range c.askScripts("GET", sha) {
 		if body, ok := wire.ReplyText(a.Writer); ok {
-			if known, err := c.srv.scripts.compile(body, true); err == nil && wire.EqualFold(sha, known.SHA) {
+			if known, err := c.srv.scripts.Compile(body, true); err == nil && wire.EqualFold(sha, known.SHA) {
 				return true
 			}
 		}
@@ -185,7 +186,7 @@ func (c *conn) words(r *request) [][]byte {
 	if sha == nil || c.from != nil {
 		return args
 	}
-	known := c.srv.scripts.called(sha)
+	known := c.srv.scripts.Called(sha)
 	if known == nil {
 		return args
 	}

@@ -385,7 +385,7 @@ func (c *conn) close() (first bool) {
 	}
 	close(c.gone)
 	_ = c.net.Close()
-	c.srv.scripts.leave(c)
+	c.srv.scripts.Leave(c)
 	return true
 }
 

@@ -17,7 +17,7 @@ func TestKeptScriptsAndEventsFollowClientMemory(t *testing.T) {
 	for i := range 100 {
 		o.Want(":1", "EVAL", "return 1 -- "+fmt.Sprint(i)+strings.Repeat("x", 10<<10), "0")
 	}
-	if _, n := srv.scripts.kept(); n > most || n < most/2 {
+	if _, n := srv.scripts.Kept(); n > most || n < most/2 {
 		t.Errorf("scripts of %d bytes are kept, at most %d are to be", n, most)
 	}
 	l := newEventLine(&srv.keyEvents, "another")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -24,9 +25,7 @@ func TestQuiesceWaitsForRangesOfAScriptAlone(t *testing.T) {
 	}
 	write(scripted, []string{"EVAL", "while true do redis.call('GET', KEYS[1]) end", "1", keys[0]})
 	resptest.WaitFor(t, "the script to run", func() bool {
-		srv.scripts.running.Lock()
-		defer srv.scripts.running.Unlock()
-		return len(srv.scripts.runs) == 1
+		return srv.scripts.Any(func(*scripts.Run) bool { return true })
 	})
 	write(waiting, []string{"SET", keys[0], "1"}, []string{"SET", keys[0] + "x", "1"})
 	r.place(0, srv.routes.Load().Placement, nil)

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 )
 
 // A script that goes on to keys which it has not declared is begun anew, and what it has done
@@ -65,7 +66,7 @@ func TestScriptsCannotForgeAnswersOfNodes(t *testing.T) {
 	r, keys := halves(t)
 	words := []string{
 		msgNotMine, msgLate, msgLostWrite, command.MsgHeldWrite, msgNoCopy, msgAway, msgUnreachable, command.MsgMoving, msgNoReplicas, msgNoScript,
-		msgBusy, msgCrossSlot, msgNonLocal, "MOVED 1 127.0.0.1:1", "ASK 1 127.0.0.1:1", "NOAUTH x", "LOADING x", "READONLY x", "QUEUED", "OK",
+		scripts.MsgBusy, msgCrossSlot, msgNonLocal, "MOVED 1 127.0.0.1:1", "ASK 1 127.0.0.1:1", "NOAUTH x", "LOADING x", "READONLY x", "QUEUED", "OK",
 	}
 	const (
 		fails  = "redis.call('incr', KEYS[1]) return {err = ARGV[1]}"
@@ -137,7 +138,7 @@ func TestScriptsOverNodes(t *testing.T) {
 	// What a node has learned by EVAL, others find with it: also in a transaction.
 	other := "return redis.call('incrby', KEYS[1], 10)"
 	nodes[0].Do("EVAL", other, "1", "{"+keys[0]+"}x")
-	known := r.servers[0].scripts.find([]byte(other))
+	known := r.servers[0].scripts.Find([]byte(other))
 	if known == nil {
 		t.Fatal("not known where it came in")
 	}
@@ -152,39 +153,34 @@ func TestScriptsOverNodes(t *testing.T) {
 func TestScriptKillTakesBackWrites(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
-	until := func(holds func(run *scriptRun) bool) {
+	until := func(holds func(run *scripts.Run) bool) {
 		t.Helper()
 		for i := 0; ; i++ {
-			srv.scripts.running.Lock()
-			for run := range srv.scripts.runs {
-				if holds(run) {
-					srv.scripts.running.Unlock()
-					return
-				}
+			if srv.scripts.Any(holds) {
+				return
 			}
-			srv.scripts.running.Unlock()
 			if i > 2000 {
 				t.Fatal("it does not run")
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
-	running := func() { t.Helper(); until(func(*scriptRun) bool { return true }) }
-	wrote := func() { t.Helper(); until(func(run *scriptRun) bool { return run.wrote.Load() }) }
-	other.Want("-"+msgNotBusy, "SCRIPT", "KILL")
+	running := func() { t.Helper(); until(func(*scripts.Run) bool { return true }) }
+	wrote := func() { t.Helper(); until(func(run *scripts.Run) bool { return run.Wrote.Load() }) }
+	other.Want("-"+scripts.MsgNotBusy, "SCRIPT", "KILL")
 	o.Send("EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "k")
 	running()
 	// Who needs no latch that it holds goes on.
 	other.Want("_$", "GET", "k")
 	other.Want("+OK", "CONFIG", "SET", "busy-reply-threshold", "0")
-	srv.scripts.look(srv.clock()+time.Hour, time.Duration(srv.settings.BusyAfter.Load()))
-	if n := srv.scripts.overdue.Load(); n > 0 {
+	srv.scripts.Look(srv.clock()+time.Hour, time.Duration(srv.settings.BusyAfter.Load()))
+	if n := srv.scripts.Overdue(); n > 0 {
 		t.Errorf("%d scripts are overdue that may run for ever", n)
 	}
 	other.Want("+OK", "CONFIG", "SET", "busy-reply-threshold", "3000")
 	other.Want("*($busy-reply-threshold $3000)", "CONFIG", "GET", "busy-reply-*")
-	srv.scripts.look(srv.clock()+4*time.Second, time.Duration(srv.settings.BusyAfter.Load()))
-	other.Want("-"+msgBusy, "SET", "k", "1")
+	srv.scripts.Look(srv.clock()+4*time.Second, time.Duration(srv.settings.BusyAfter.Load()))
+	other.Want("-"+scripts.MsgBusy, "SET", "k", "1")
 	other.Want("+OK", "SCRIPT", "KILL")
 	if got := o.Next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
 		t.Error(got)
@@ -211,45 +207,11 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 	o.Send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
 	wrote()
 	// The end of the server ends it, and then it has done nothing.
-	srv.scripts.end()
+	srv.scripts.End()
 	if got := o.Next().String(); !strings.HasPrefix(got, "-UNKNOWN") {
 		t.Error(got)
 	}
 	other.Want("$1", "GET", "k")
-}
-
-// What scripts are kept is bounded, and those that were loaded stay.
-func TestKnownScriptsAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine: nothing to see for the race detector")
-	}
-	var s scripts
-	s.init(func() int64 { return 8 << 20 })
-	loaded, err := s.compile([]byte("return 'loaded'"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pad := strings.Repeat(" ", 200<<10)
-	for i := range 100 {
-		if _, err := s.compile(fmt.Appendf(nil, "return %d%s", i, pad), false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if s.bytes > s.limit() || len(s.bySHA) != len(s.byBody) || s.called([]byte(loaded.SHA)) == nil {
-		t.Errorf("%d bytes, %d scripts", s.bytes, len(s.bySHA))
-	}
-	if s.find(fmt.Appendf(nil, "return 99%s", pad)) == nil || s.find(fmt.Appendf(nil, "return 0%s", pad)) != nil {
-		t.Error("not the oldest were forgotten")
-	}
-	for i := 0; err == nil; i++ {
-		if _, err = s.compile(fmt.Appendf(nil, "return 'l%d'%s", i, pad), true); i > 100 {
-			t.Fatal("no bound")
-		}
-	}
-	s.flush()
-	if s.bytes != 0 || s.called([]byte(loaded.SHA)) != nil {
-		t.Error("a flush leaves something")
-	}
 }
 
 // Scripts as applications use them: a lock that only its owner lets go of, a limit of

@@ -121,7 +121,7 @@ type Server struct {
 	unauthenticated unauthenticated
 	started         time.Time
 	runID           string
-	scripts         scripts
+	scripts         scriptState
 	process         uint64 // in the tokens of watched keys
 	admin           *admin.Server
 	routing         sync.Mutex // serializes SetRoutes
@@ -180,7 +180,7 @@ func NewServer(cfg Config) (*Server, error) {
 	startQuota(s)
 	s.admin = newAdmin(s)
 	s.budget.init(s)
-	s.scripts.init(s.keptMost)
+	s.scripts.Init(s.keptMost)
 	s.pause.init()
 	s.tracking.init(s)
 	s.blocked.init()
@@ -363,14 +363,14 @@ func (s *Server) Close(ctx context.Context) error {
 	defer s.tracking.close()
 	select {
 	case <-done:
-		s.scripts.end()
+		s.scripts.End()
 		return nil
 	case <-ctx.Done():
 	}
 	for _, c := range s.snapshot() {
 		c.close()
 	}
-	s.scripts.end()
+	s.scripts.End()
 	<-done
 	return fmt.Errorf("close: connections were cut off: %w", ctx.Err())
 }

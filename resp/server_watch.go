@@ -19,7 +19,7 @@ func (s *Server) watchConnections(m *reporter) {
 		s.unauthenticated.expire(s)
 		s.budget.relieve()
 		s.store.FailUnacked(s.forwardTimeout())
-		s.scripts.look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
+		s.scripts.Look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
 		s.keyEvents.look()
 		s.measureLoad(&measured)
 		s.sample(m)

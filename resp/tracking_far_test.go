@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -399,11 +400,8 @@ func TestTrackingOfReadsByOldRoutes(t *testing.T) {
 	if _, err := c.C.Write(resptest.EncodeCommands([][]string{{"EVAL_RO", "while true do redis.call('GET', KEYS[1]) end", "1", keys[0]}})); err != nil {
 		t.Fatal(err)
 	}
-	scripts := &r.servers[0].scripts
 	resptest.WaitFor(t, "the read to have its routes", func() bool {
-		scripts.running.Lock()
-		defer scripts.running.Unlock()
-		return len(scripts.runs) == 1
+		return r.servers[0].scripts.Any(func(*scripts.Run) bool { return true })
 	})
 	all, err := ring.NewPlacement([]ring.Row{{Primary: "n0"}})
 	if err != nil {
