@@ -122,6 +122,9 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 			flags += "B"
 		}
 	}
+	if c.net.RemoteAddr().Network() == "unix" {
+		flags += "U"
+	}
 	if s.noEvict.Load() {
 		flags += "e"
 	}

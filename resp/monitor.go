@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,9 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	from := "lua"
 	if !scripted {
 		from = c.net.RemoteAddr().String()
+		if c.net.RemoteAddr().Network() == "unix" {
+			from = "unix:" + strings.TrimSuffix(from, ":0")
+		}
 	}
 	line := fmt.Appendf(nil, "+%d.%06d [%d %s]", now.Unix(), now.Nanosecond()/1000, number, from)
 	for _, arg := range args {

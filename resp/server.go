@@ -200,7 +200,7 @@ var ErrServerClosed = errors.New("resp: server closed")
 
 // Serve accepts connections until the listener fails or the server is closed.
 func (s *Server) Serve(l net.Listener) error {
-	if s.cfg.TLS != nil {
+	if s.cfg.TLS != nil && l.Addr().Network() != "unix" {
 		l = tls.NewListener(l, s.cfg.TLS)
 	}
 	s.mu.Lock()
@@ -254,7 +254,7 @@ func (s *Server) accept(nc net.Conn) {
 		s.stats.Refused.Add(1)
 		// A fresh socket's buffer takes this without waiting.
 		_ = nc.SetDeadline(time.Now().Add(time.Second))
-		if s.cfg.TLS == nil {
+		if _, secure := nc.(*tls.Conn); !secure {
 			_, _ = nc.Write([]byte("-" + msg + "\r\n"))
 		}
 		_ = nc.Close()

@@ -24,7 +24,11 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 
 	s.Group("Addresses")
 	s.Add("addr", settings.Text(&cfg.Addr, "host:port"),
-		"address for clients; :6379 is every interface, port 0 a free port")
+		"address for clients; :6379 is every interface, port 0 a free port, off none beside --unix-socket")
+	s.Add("unix-socket", settings.Text(&cfg.UnixSocket, "FILE"),
+		"socket file for clients of this machine, without TLS; a stale one is replaced", settings.Files())
+	s.Add("unix-socket-mode", settings.Permission(&cfg.UnixSocketMode),
+		"permissions of that file, in octal digits: 770 lets the group of the process connect")
 	s.Add("http-addr", settings.Text(&cfg.HTTPAddr, "host:port"),
 		"metrics, health and profiles; off disables them (default: the host of --addr, its port + 2000)")
 
@@ -142,6 +146,9 @@ var redisNames = map[string]string{
 	"slowlog-log-slower-than": "slowlog-slower-than",
 	"shutdown-timeout":        "stop-timeout",
 	"tls-cert-file":           "tls-cert",
+	"unixsocket":              "unix-socket",
+	"unixsocketperm":          "unix-socket-mode",
+	"s":                       "unix-socket",
 	"tls-key-file":            "tls-key",
 	"tls-ca-cert-file":        "tls-ca",
 	"loglevel":                "log-level",

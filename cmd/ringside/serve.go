@@ -252,8 +252,12 @@ func logStart(log *slog.Logger, cfg node.Config, n server) {
 	if addr := n.HTTPAddr(); addr != nil {
 		http = addr.String()
 	}
-	log.Info("listening", "addr", n.Addr().String(), "http", http, "id", n.ID(), "role", cfg.Role,
-		"dir", cfg.Dir, "strategy", cfg.Strategy, "fsync", cfg.Fsync, "connect", connectWith(cfg, n.Addr()))
+	attrs := []any{"addr", n.Addr().String(), "http", http, "id", n.ID(), "role", cfg.Role,
+		"dir", cfg.Dir, "strategy", cfg.Strategy, "fsync", cfg.Fsync, "connect", connectWith(cfg, n.Addr())}
+	if cfg.UnixSocket != "" {
+		attrs = append(attrs, "unix-socket", cfg.UnixSocket)
+	}
+	log.Info("listening", attrs...)
 	switch cfg.Exposure() {
 	case node.ExposureRefused:
 		log.Warn("clients of other hosts are refused: set --requirepass or --tls-cert, or --protected-mode no",
@@ -271,6 +275,9 @@ func connectWith(cfg node.Config, addr net.Addr) string {
 		return "redis-cli"
 	}
 	command := "redis-cli"
+	if addr.Network() == "unix" {
+		return "redis-cli -s " + host + withPassword(cfg)
+	}
 	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() && !ip.Equal(net.IPv4(127, 0, 0, 1)) {
 		command += " -h " + host
 	}
@@ -278,10 +285,14 @@ func connectWith(cfg node.Config, addr net.Addr) string {
 	if cfg.TLSCert != "" {
 		command += " --tls"
 	}
+	return command + withPassword(cfg)
+}
+
+func withPassword(cfg node.Config) string {
 	if cfg.RequirePass != "" {
-		command += " --askpass"
+		return " --askpass"
 	}
-	return command
+	return ""
 }
 
 var errCloseTimeout = errors.New("not closed in time; what was acknowledged is recovered at the next start as after a crash")

@@ -51,7 +51,7 @@ type Config struct {
 	// cluster; 0: it does not.
 	Expect int
 
-	// BusAddr and ClientAddr are host:port as others reach them.
+	// BusAddr and ClientAddr are host:port as others reach them; an empty ClientAddr is none.
 	BusAddr, ClientAddr string
 	// BindAddr is the host:port to gossip on, TCP and UDP; port 0: a free one. No host
 	// means all IPv4 interfaces.
@@ -134,7 +134,7 @@ func (c *Config) Validate() error {
 		add(fmt.Errorf("members: %d nodes to expect are not between 0 and %d", c.Expect, maxExpect))
 	}
 	add(validateHostPort("bus address", c.BusAddr, 1))
-	add(validateHostPort("client address", c.ClientAddr, 1))
+	add(validateClientAddr(c.ClientAddr))
 	add(validateHostPort("gossip address", c.BindAddr, 0))
 	if c.Advertise != "" {
 		if _, _, err := splitHostPort(c.Advertise, 0); err != nil {
@@ -173,6 +173,14 @@ func validateID(id string) error {
 		return fmt.Errorf("%w: %q contains %q, which gossip needs for itself", ring.ErrID, id, id[i])
 	}
 	return nil
+}
+
+// validateClientAddr accepts no address, too: the node then has only a Unix socket for clients.
+func validateClientAddr(addr string) error {
+	if addr == "" {
+		return nil
+	}
+	return validateHostPort("client address", addr, 1)
 }
 
 func validateHostPort(name, addr string, least int) error {

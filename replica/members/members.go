@@ -218,7 +218,7 @@ func (m *Members) SetWeight(weight float64) error {
 
 // SetAddrs changes where this node listens, as SetWeight does the weight.
 func (m *Members) SetAddrs(busAddr, clientAddr string) error {
-	if err := errors.Join(validateHostPort("bus address", busAddr, 1), validateHostPort("client address", clientAddr, 1)); err != nil {
+	if err := errors.Join(validateHostPort("bus address", busAddr, 1), validateClientAddr(clientAddr)); err != nil {
 		return err
 	}
 	return m.setTags(func(t *tags) { t.busAddr, t.clientAddr = busAddr, clientAddr })

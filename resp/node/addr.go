@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
 )
 
 const maxPort = 1<<16 - 1
@@ -16,6 +19,32 @@ const (
 	httpPortOffset   = 2000
 	busPortOffset    = 10000
 )
+
+// AddrOff as [Config.Addr] means that no TCP socket is opened for clients. The other addresses
+// are then derived from the default one.
+const AddrOff = "off"
+
+// baseAddr is the address that the others are derived from.
+func (c *Config) baseAddr() string {
+	if c.Addr == AddrOff {
+		return DefaultConfig().Addr
+	}
+	return c.Addr
+}
+
+// sockets are those for clients.
+func (c *Config) sockets() listeners.Config {
+	s := listeners.Config{
+		Addr: c.Addr, TCP: c.env.listen, Unix: c.UnixSocket, Mode: c.UnixSocketMode, Inherited: c.Listeners,
+		Track: c.env.conns.track,
+	}
+	if c.Addr == AddrOff || slices.ContainsFunc(c.Listeners, isTCP) {
+		s.Addr = ""
+	}
+	return s
+}
+
+func isTCP(l net.Listener) bool { return !listeners.IsUnix(l.Addr()) }
 
 // derivedAddr returns the default address of another service than that for clients: the same host,
 // and a port higher by offset. Port 0 stays 0.
@@ -52,7 +81,7 @@ func (c *Config) betweenNodes(given string, offset int) (string, error) {
 	if given != "" {
 		return given, nil
 	}
-	addr, err := derivedAddr(c.Addr, offset)
+	addr, err := derivedAddr(c.baseAddr(), offset)
 	if err != nil || !c.staysLocal() {
 		return addr, err
 	}
@@ -67,7 +96,7 @@ func (c *Config) staysLocal() bool {
 		c.ClusterKey != "" || c.Role != RoleStore {
 		return false
 	}
-	host, _, err := splitAddr(c.Addr)
+	host, _, err := splitAddr(c.baseAddr())
 	return err == nil && !isLoopback(host)
 }
 

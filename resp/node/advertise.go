@@ -16,7 +16,8 @@ type advertised struct {
 	guessed     string // the host, if it was found among this machine's own
 }
 
-// advertisedAddrs derives the advertised addresses from the bound ones and from Advertise. An
+// advertisedAddrs derives the advertised addresses from the bound ones and from Advertise; client is
+// nil if there is none. An
 // advertised port is that for clients; the others are derived from it.
 func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 	var t advertised
@@ -24,9 +25,11 @@ func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 	if err != nil {
 		return t, err
 	}
-	clientHost, clientPort, err := net.SplitHostPort(client.String())
-	if err != nil {
-		return t, err
+	clientHost, clientPort := "", "" // no others reach a node that only has a Unix socket
+	if client != nil {
+		if clientHost, clientPort, err = net.SplitHostPort(client.String()); err != nil {
+			return t, err
+		}
 	}
 	gossipHost, _, err := splitAddr(c.GossipAddr)
 	if err != nil {
@@ -62,7 +65,10 @@ func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 	if isWildcard(clientHost) {
 		clientHost = busHost
 	}
-	t.bus, t.client = net.JoinHostPort(busHost, busPort), net.JoinHostPort(clientHost, clientPort)
+	t.bus = net.JoinHostPort(busHost, busPort)
+	if clientPort != "" {
+		t.client = net.JoinHostPort(clientHost, clientPort)
+	}
 	return t, nil
 }
 

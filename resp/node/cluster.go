@@ -127,7 +127,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.bus.Handle(bus.Ask, c.status.serveStatus)
 	c.bus.Handle(bus.Feed, c.serveFeed)
 	layer := c.bus.RaftLayer()
-	told, err := cfg.advertisedAddrs(c.bus.Addr(), n.listener.Addr())
+	told, err := cfg.advertisedAddrs(c.bus.Addr(), n.sockets.TCP())
 	if err != nil {
 		return c, err
 	}

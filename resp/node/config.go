@@ -1,12 +1,15 @@
 package node
 
 import (
+	"io/fs"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/uber-go/tally/v4"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/ring/cells"
@@ -59,8 +62,15 @@ const HTTPOff = "off"
 // SlowlogSlowerThan, SlowlogMaxLen, MaxData and MinFreeDisk.
 type Config struct {
 	// Addr is the host:port where clients connect. An empty host is every
-	// interface; port 0 is a free one.
+	// interface; port 0 is a free one; "off" is none, beside UnixSocket.
 	Addr string
+	// UnixSocket is the path of a Unix socket for clients of this machine, empty for none;
+	// UnixSocketMode has the permission bits of its file. TLS is not spoken there.
+	UnixSocket     string
+	UnixSocketMode fs.FileMode
+	// Listeners for clients are open already, such as those of a service manager. With a TCP
+	// listener among them, Addr is not listened on and should be that listener's address.
+	Listeners []net.Listener
 	// HTTPAddr is the host:port of metrics, health and profiles; "off" disables
 	// them. Empty is the host of Addr and its port + 2000, or a free port if that
 	// of Addr is 0.
@@ -215,6 +225,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Addr:              "127.0.0.1:6379",
+		UnixSocketMode:    unixsocket.DefaultMode,
 		Cluster:           "ringside",
 		Role:              RoleStore,
 		Route:             RouteForward,
@@ -262,6 +273,7 @@ func DefaultConfig() Config {
 func (c *Config) EnsureDefaults() {
 	d := DefaultConfig()
 	ensure(&c.Addr, d.Addr)
+	ensure(&c.UnixSocketMode, d.UnixSocketMode)
 	ensure(&c.Cluster, d.Cluster)
 	ensure(&c.Weight, d.Weight)
 	ensure(&c.Role, d.Role)
@@ -290,7 +302,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.ScriptMemory, d.ScriptMemory)
 	ensure(&c.StopTimeout, d.StopTimeout)
 	if c.HTTPAddr == "" {
-		if addr, err := derivedAddr(c.Addr, httpPortOffset); err == nil {
+		if addr, err := derivedAddr(c.baseAddr(), httpPortOffset); err == nil {
 			c.HTTPAddr = addr
 		}
 	}

@@ -2,12 +2,14 @@ package node
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net"
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"weak"
 
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -51,6 +53,11 @@ func (s *connSet) listen(under func(addr string) (net.Listener, error), addr str
 	}
 	wired := &trackedListener{l, s}
 	return wired, s.addCloser(wired)
+}
+
+// track has a listener that is open already closed with the set.
+func (s *connSet) track(l net.Listener) (net.Listener, error) {
+	return s.listen(func(string) (net.Listener, error) { return l, nil }, "")
 }
 
 // dial connects by means of what lies under the wire.
@@ -136,10 +143,18 @@ func (l *trackedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// A trackedConn is a stream that is not TCP, as tests have them.
+// A trackedConn is a stream that is not TCP: of a Unix socket, or of a test.
 type trackedConn struct {
 	net.Conn
 	wire *connSet
+}
+
+// SyscallConn implements syscall.Conn for Unix sockets.
+func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {
+	if bare, ok := c.Conn.(syscall.Conn); ok {
+		return bare.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
 }
 
 func (c *trackedConn) Close() error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
+	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -21,12 +22,12 @@ import (
 // A Node is one running Ringside: a store, the server in front of it, and its
 // metrics. Its methods may be called from any goroutine.
 type Node struct {
-	cfg      Config
-	id       string
-	store    *store.Store
-	server   *resp.Server
-	listener net.Listener
-	served   chan struct{} // closed when server has ended
+	cfg     Config
+	id      string
+	store   *store.Store
+	server  *resp.Server
+	sockets *listeners.Set // for clients
+	served  chan struct{}  // closed when server has ended
 
 	// clock and ownClock are those of leases: see environment.clocks. Deadlines that other nodes set
 	// for this one are counted by ownClock, so that a pause of the machine counts, too; those that
@@ -104,10 +105,10 @@ func (n *Node) open() (err error) {
 	}
 	// First the ports: a second node started by mistake should say so before it
 	// touches anything, and probes may see that this one starts.
-	if n.listener, err = n.cfg.env.listen(n.cfg.Addr); err != nil {
-		return fmt.Errorf("listen: %w", err)
+	if n.sockets, err = listeners.Open(n.cfg.sockets()); err != nil {
+		return err
 	}
-	undo = append(undo, func() { _ = n.listener.Close() })
+	undo = append(undo, n.sockets.Close)
 	if n.metrics, err = admin.NewMetrics(n.cfg.Version, n.cfg.Logger); err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (n *Node) open() (err error) {
 		Debug:         n.cfg.Debug,
 		TLS:           n.currentTLS(),
 		TCPKeepAlive:  n.cfg.TCPKeepAlive,
-		Fixed:         n.cfg.fixed(n.listener.Addr()),
+		Fixed:         n.cfg.fixed(n.sockets),
 		Clock:         n.ownClock,
 		Version:       n.cfg.Version,
 		NodeID:        n.id,
@@ -177,9 +178,11 @@ func (n *Node) open() (err error) {
 	n.health.Started(n.store)
 	go func() {
 		defer close(n.served)
-		if err := n.server.Serve(n.listener); !errors.Is(err, resp.ErrServerClosed) {
-			n.finish(err)
-		}
+		n.sockets.Serve(n.server.Serve, func(err error) {
+			if !errors.Is(err, resp.ErrServerClosed) {
+				n.finish(err)
+			}
+		})
 	}()
 	go n.watchStore()
 	return nil
@@ -243,13 +246,14 @@ func (c *Config) store(token ring.TokenFunc) store.Config {
 const damageGrace = 2 * time.Minute
 
 // fixed are settings that CONFIG GET shows and only a restart changes.
-func (c *Config) fixed(addr net.Addr) map[string]string {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		host = addr.String()
+func (c *Config) fixed(sockets *listeners.Set) map[string]string {
+	host, port := "", "0"
+	if tcp := sockets.TCP(); tcp != nil {
+		host, port, _ = net.SplitHostPort(tcp.String())
 	}
 	return map[string]string{
 		"bind": host, "port": port, "dir": c.Dir,
+		"unixsocket": sockets.Unix(), "unixsocketperm": strconv.FormatUint(uint64(c.UnixSocketMode), 8),
 		"strategy": c.Strategy, "hash": c.Hash,
 		"tls-cert-file": c.TLSCert, "tls-key-file": c.TLSKey, "tls-ca-cert-file": c.TLSCA,
 		"shutdown-timeout": strconv.Itoa(int(c.StopTimeout / time.Second)),
@@ -322,8 +326,11 @@ func (n *Node) placement() *ring.Placement {
 	return c.table.State().Placement()
 }
 
-// Addr is where clients connect.
-func (n *Node) Addr() net.Addr { return n.listener.Addr() }
+// Addr is where clients connect: the TCP address, or the path of the Unix socket if there is none.
+func (n *Node) Addr() net.Addr { return n.sockets.Addr() }
+
+// SocketPath is the path of the Unix socket for clients, empty if there is none.
+func (n *Node) SocketPath() string { return n.sockets.Unix() }
 
 // HTTPAddr is where metrics and health are served, nil if they are not.
 func (n *Node) HTTPAddr() net.Addr {

@@ -155,8 +155,8 @@ func (n *Node) admitPeers() error {
 	return nil
 }
 
-// sockets returns the sockets of a node and the secret that each asks for.
-func (c Config) sockets() []socketInfo {
+// doors returns the sockets of a node and the secret that each asks for.
+func (c Config) doors() []socketInfo {
 	c.EnsureDefaults()
 	clients := "none"
 	switch {

@@ -83,7 +83,7 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 		}
 		accepted++
 		guarded := c.RequirePass != "" || c.TLSCert != ""
-		for _, d := range c.sockets() {
+		for _, d := range c.doors() {
 			if d.secret != string(secretNone) {
 				continue
 			}

@@ -3,11 +3,13 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
@@ -96,9 +98,20 @@ func useOneOf(accepted []string) string {
 }
 
 func (c Config) validateAddrs(f *faults) {
-	host, port, err := splitAddr(c.Addr)
-	if err != nil {
+	host, port, err := splitAddr(c.baseAddr())
+	switch {
+	case err != nil:
 		f.add("addr", "%q: %v", c.Addr, err)
+	case c.Addr == AddrOff && c.UnixSocket == "" && len(c.Listeners) == 0:
+		f.add("addr", "off leaves clients no socket; set unix-socket, or an address")
+	}
+	if c.UnixSocket != "" {
+		if err := unixsocket.CheckPath(c.UnixSocket); err != nil {
+			f.add("unix-socket", "%q: %v", c.UnixSocket, err)
+		}
+	}
+	if c.UnixSocketMode&^fs.ModePerm != 0 {
+		f.add("unix-socket-mode", "%#o is not a permission; use three octal digits, such as 700 or 770", uint32(c.UnixSocketMode))
 	}
 	switch c.HTTPAddr {
 	case HTTPOff:
@@ -107,7 +120,7 @@ func (c Config) validateAddrs(f *faults) {
 		if err != nil {
 			return
 		}
-		if _, err := derivedAddr(c.Addr, httpPortOffset); err != nil {
+		if _, err := derivedAddr(c.baseAddr(), httpPortOffset); err != nil {
 			f.add("addr", "%q leaves no port for HTTP: %v; use a port up to %d, or set http-addr (%s to disable)",
 				c.Addr, err, maxPort-httpPortOffset, HTTPOff)
 		}
@@ -117,7 +130,7 @@ func (c Config) validateAddrs(f *faults) {
 	switch {
 	case httpErr != nil:
 		f.add("http-addr", "%q: %v, or %s", c.HTTPAddr, httpErr, HTTPOff)
-	case err == nil && port != 0 && port == httpPort && overlap(host, httpHost):
+	case err == nil && c.Addr != AddrOff && port != 0 && port == httpPort && overlap(host, httpHost):
 		f.add("http-addr", "%q takes the port that addr %q has; use another port, or %s", c.HTTPAddr, c.Addr, HTTPOff)
 	}
 }

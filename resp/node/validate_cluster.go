@@ -40,7 +40,7 @@ func (c Config) validateCluster(f *faults) {
 			f.add("advertise", "%q: %v", c.Advertise, err)
 		}
 	}
-	if _, _, err := splitAddr(c.Addr); err != nil {
+	if _, _, err := splitAddr(c.baseAddr()); err != nil {
 		return // reported, and the rest follows from it
 	}
 	c.validateBetweenNodes(f, "bus-addr", c.BusAddr, busPortOffset)
@@ -114,7 +114,7 @@ func (c Config) validatePorts(f *faults) {
 	gossip, _ := c.betweenNodes(c.GossipAddr, gossipPortOffset)
 	http := c.HTTPAddr
 	if http == "" {
-		http, _ = derivedAddr(c.Addr, httpPortOffset)
+		http, _ = derivedAddr(c.baseAddr(), httpPortOffset)
 	}
 	taken := []struct{ setting, addr string }{{"addr", c.Addr}, {"http-addr", http}}
 	for _, own := range []struct{ setting, addr string }{{"bus-addr", bus}, {"gossip-addr", gossip}} {

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -98,6 +99,23 @@ func (v *count) Set(s string) error {
 
 func (v *count) String() string { return strconv.Itoa(int(*v)) }
 func (v *count) Type() string   { return "n" }
+
+// Permission is the permission bits of a file, as octal digits.
+func Permission(p *fs.FileMode) pflag.Value { return (*permission)(p) }
+
+type permission fs.FileMode
+
+func (v *permission) Set(s string) error {
+	n, err := strconv.ParseUint(strings.TrimPrefix(s, "0o"), 8, 32)
+	if err != nil || n > uint64(fs.ModePerm) {
+		return fmt.Errorf("%q is not a permission: use three octal digits, such as 700 or 770", s)
+	}
+	*v = permission(n)
+	return nil
+}
+
+func (v *permission) String() string { return fmt.Sprintf("%04o", uint32(*v)) }
+func (v *permission) Type() string   { return "mode" }
 
 // OptionalCount is a whole number that may be left out, which is 0 and no text.
 func OptionalCount(p *int) pflag.Value { return (*optionalCount)(p) }
