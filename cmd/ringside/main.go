@@ -81,11 +81,18 @@ Any Redis client works with it.`,
   ringside import --rdb dump.rdb --to :6379   take over the keys of Redis
   ringside simulate                    what each placement strategy costs, without a server
   ringside completion bash --help      completion for your shell`,
-		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	// Cobra's own flag has a template, and with a template the linker keeps every method of every type.
+	showVersion := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *showVersion {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
+			return err
+		}
+		return cmd.Help()
+	}
 	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.exportCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
 	return root
 }
