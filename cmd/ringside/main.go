@@ -76,6 +76,7 @@ Any Redis client works with it.`,
   ringside serve --addr :7000 --dir /var/lib/ringside --requirepass secret
   ringside serve --help                every setting, as flag, variable and file
   ringside status --watch              the cluster at a glance
+  ringside healthy                     whether the node of this machine is healthy, for probes
   ringside locate --node a --node b k  the node that key k lies at
   ringside recover --dir d1            go on without a majority that is lost for good
   ringside import --rdb dump.rdb --to :6379   take over the keys of Redis
@@ -93,6 +94,6 @@ Any Redis client works with it.`,
 		}
 		return cmd.Help()
 	}
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.exportCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.exportCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), a.healthyCommand(), versionCommand())
 	return root
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -21,11 +22,13 @@ type reloader struct {
 	last    *settings.Set // what was reloaded last
 	level   *slog.LevelVar
 	log     *slog.Logger
+	sockets []net.Listener // of systemd
 }
 
 // reload applies what may change at run time. If anything is faulty, nothing changes.
 func (r *reloader) reload(n server) {
 	cfg, log := node.DefaultConfig(), defaultLogOptions()
+	cfg.Listeners = r.sockets
 	next := serveSettings(&cfg, &log)
 	next.TakeFlags(r.started)
 	if err := r.app.configure(r.cmd, next, &cfg, nil); err != nil {

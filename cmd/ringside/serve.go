@@ -20,6 +20,7 @@ import (
 
 	"github.com/ringside-kv/ringside/cmd/ringside/processors"
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
+	"github.com/ringside-kv/ringside/cmd/ringside/systemd"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -58,6 +59,11 @@ func (a *app) serveCommand() *cobra.Command {
 		return errors.Join(append([]error{err}, parts(a.configure(cmd, set, &cfg, nil))...)...)
 	})
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
+		sockets, err := systemd.Sockets()
+		if err != nil {
+			return err
+		}
+		cfg.Listeners = sockets
 		if err := a.configure(cmd, set, &cfg, rest); err != nil {
 			return err
 		}
@@ -77,8 +83,8 @@ func (a *app) serveCommand() *cobra.Command {
 		if set.Path() != "" {
 			cfg.ConfigFile, cfg.Rewrite = set.Path(), rewriter(set, cfg.Logger)
 		}
-		r := &reloader{app: a, cmd: cmd, started: set, last: set, level: &level, log: cfg.Logger}
-		err := serve(cfg, openNode, signals, r.reload, os.Exit)
+		r := &reloader{app: a, cmd: cmd, started: set, last: set, level: &level, log: cfg.Logger, sockets: sockets}
+		err = serve(cfg, openNode, signals, r.reload, os.Exit)
 		if fault := new(node.Fault); errors.As(err, &fault) {
 			return &settings.Fault{Source: set.Where(fault.Setting), Text: fault.Text}
 		}
@@ -139,7 +145,25 @@ func openNode(cfg node.Config) (server, error) {
 	if err != nil {
 		return nil, err // a nil *Node would be a server that is not nil
 	}
-	return n, nil
+	return &supervised{n, &cfg, systemd.Start(n, cfg.Logger)}, nil
+}
+
+// A supervised node tells systemd what becomes of it.
+type supervised struct {
+	*node.Node
+	cfg    *node.Config
+	notify *systemd.Notifier
+}
+
+func (s *supervised) Leave(ctx context.Context) error {
+	s.notify.Stopping(s.cfg.LeaveTimeout + s.cfg.StopTimeout + closeMargin)
+	return s.Node.Leave(ctx)
+}
+
+func (s *supervised) Close() error {
+	s.notify.Stopping(s.cfg.StopTimeout + closeMargin)
+	defer s.notify.Close() // the watchdog is fed until the end
+	return s.Node.Close()
 }
 
 // closeMargin is what Close may take beyond StopTimeout, which it spends on

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/uber-go/tally/v4"
@@ -69,7 +70,7 @@ type Config struct {
 	UnixSocket     string
 	UnixSocketMode fs.FileMode
 	// Listeners for clients are open already, such as those of a service manager. With a TCP
-	// listener among them, Addr is not listened on and should be that listener's address.
+	// listener among them, Addr becomes its address and is not listened on.
 	Listeners []net.Listener
 	// HTTPAddr is the host:port of metrics, health and profiles; "off" disables
 	// them. Empty is the host of Addr and its port + 2000, or a free port if that
@@ -272,6 +273,9 @@ func DefaultConfig() Config {
 // [Config.Validate] reports). It is idempotent; [Open] calls it.
 func (c *Config) EnsureDefaults() {
 	d := DefaultConfig()
+	if i := slices.IndexFunc(c.Listeners, isTCP); i >= 0 {
+		c.Addr = c.Listeners[i].Addr().String()
+	}
 	ensure(&c.Addr, d.Addr)
 	ensure(&c.UnixSocketMode, d.UnixSocketMode)
 	ensure(&c.Cluster, d.Cluster)

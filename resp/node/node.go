@@ -340,6 +340,16 @@ func (n *Node) HTTPAddr() net.Addr {
 	return n.webAt.Addr()
 }
 
+// Ready returns nil while the node serves all keys that it should serve and accepts writes, else the
+// reason, as /readyz does. Alive returns nil unless only a restart helps, as /livez does.
+func (n *Node) Ready() error {
+	_, err := n.health.Ready()
+	return err
+}
+
+// Alive is explained at Ready.
+func (n *Node) Alive() error { return n.health.Alive() }
+
 // ID is the name of the node.
 func (n *Node) ID() string { return n.id }
 
