@@ -21,7 +21,7 @@ type call struct {
 	// waiter is how the command waits, if it has found nothing.
 	waiter *waiter
 	// agreed is what the command is to cover, if it is a part of one on all keys.
-	agreed agreed
+	agreed coverage
 	// scriptDatabase is the database of the script that runs.
 	scriptDatabase int
 	// streamed is the number of bytes of the reply that have left already.

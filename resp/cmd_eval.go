@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/functions"
 	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/script"
 	"github.com/ringside-kv/ringside/store"
@@ -21,12 +23,16 @@ import (
 const (
 	msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
 	msgNoScript = "NOSCRIPT No matching script. Please use EVAL."
+
+	msgManyKeys     = "ERR Number of keys can't be greater than number of args"
+	msgNegativeKeys = "ERR Number of keys can't be negative"
 )
 
 // scriptState is what a server has of scripts.
 type scriptState struct {
 	scripts.Cache
 	scripts.Runs
+	functions *functions.Registry
 }
 
 func cmdEval(x *call) {
@@ -40,10 +46,10 @@ func cmdEval(x *call) {
 		x.Error(command.MsgNotInteger)
 		return
 	case n > int64(len(x.Args)-3):
-		x.Error("ERR Number of keys can't be greater than number of args")
+		x.Error(msgManyKeys)
 		return
 	case n < 0:
-		x.Error("ERR Number of keys can't be negative")
+		x.Error(msgNegativeKeys)
 		return
 	}
 	var known *scripts.Script
@@ -59,40 +65,83 @@ func cmdEval(x *call) {
 			return
 		}
 	}
+	evaluate(x, &runnable{name: known.SHA, flagged: known.Flagged, flags: known.Flags, astray: &known.Astray, script: known.Script}, n, db)
+}
+
+// cmdFCall is FCALL and FCALL_RO.
+func cmdFCall(x *call) {
+	f := x.srv.scripts.functions.Current().Find(x.Args[1])
+	n, db, ok := command.ScriptKeys(x.Args)
+	switch {
+	case f == nil:
+		x.Error("ERR Function not found")
+	case !ok:
+		x.Error("ERR Bad number of keys provided")
+	case n > int64(len(x.Args)-3):
+		x.Error(msgManyKeys)
+	case n < 0:
+		x.Error(msgNegativeKeys)
+	default:
+		evaluate(x, &runnable{name: f.Name, flagged: true, flags: f.Flags, astray: &f.Astray, function: f}, n, db)
+	}
+}
+
+// A runnable is a script or a function.
+type runnable struct {
+	name     string // the SHA-1 of a script
+	flagged  bool   // flags are what it says of itself; else it says nothing
+	flags    script.Flags
+	astray   *atomic.Bool // it has once needed a key that it had not declared
+	script   *script.Script
+	function *functions.Function // nil for a script
+}
+
+// evaluate runs a script with n keys, in a database.
+func evaluate(x *call, code *runnable, n int64, db int) {
 	readonly := x.Row.Flags&command.FlagReadonly != 0
 	switch {
-	case known.Flagged && readonly && known.Flags&script.NoWrites == 0:
+	case code.flagged && readonly && code.flags&script.NoWrites == 0:
 		x.Error("ERR Can not execute a script with write flag using *_ro command.")
 		return
-	case known.Flags&script.NoCluster != 0 && x.conn.routes != nil && len(x.conn.routes.links) > 0:
+	case code.flags&script.NoCluster != 0 && x.conn.routes != nil && len(x.conn.routes.links) > 0:
 		x.Error("ERR Can not run script on cluster, 'no-cluster' flag is set.")
 		return
-	case known.Flagged && known.Flags&script.NoWrites == 0 && x.writesRefused(x.Args[3:3+n]):
+	case code.flagged && code.flags&script.NoWrites == 0 && writesRefused(x, x.Args[3:3+n]):
 		x.Error(msgNoReplicas)
 		return
-	case known.Flagged && known.Flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(store.Growth(x.Unit)):
+	case code.flagged && code.flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(store.Growth(x.Unit)):
 		x.Error(command.MsgOOM)
 		return
 	}
 	x.scriptDatabase = db
-	x.runScript(known, x.Args[3:3+n], x.Args[3+n:], readonly || known.Flags&script.NoWrites != 0)
+	runScript(x, code, x.Args[3:3+n], x.Args[3+n:], readonly || code.flags&script.NoWrites != 0)
 }
 
 // writesRefused reports whether writes to one of some keys are refused for want of copies.
-func (x *call) writesRefused(keys [][]byte) bool {
+func writesRefused(x *call, keys [][]byte) bool {
 	return x.srv.scarce(x.conn.routes) && slices.ContainsFunc(keys, func(key []byte) bool {
 		return x.srv.refuses(x.conn.routes, x.Unit.Place(key).Token())
 	})
 }
 
-func (x *call) runScript(known *scripts.Script, keys, argv [][]byte, readonly bool) {
-	all := &x.srv.scripts
-	run := all.Begin(x.srv.clock(), x.conn, x.conn.places, x.conn.every, x.srv.settings.ScriptMemory.Load())
+func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
+	all, memory := &x.srv.scripts, x.srv.settings.ScriptMemory.Load()
+	start := scripts.Start{At: x.srv.clock(), Owner: x.conn, Places: x.conn.places, Every: x.conn.every, Memory: memory}
+	if f := code.function; f != nil {
+		r, err := f.Library.Take(memory, logger(x.srv))
+		if err != nil {
+			x.Error(err.Error())
+			return
+		}
+		defer f.Library.Give(r)
+		start.Function, start.Runtime, start.Args = f.Name, r, x.Args
+	}
+	run := all.Begin(start)
 	defer all.Done(run)
-	h := scriptHost{call: x, run: run, known: known, keys: keys, readonly: readonly}
-	h.full = known.Flags&script.AllowOOM == 0 && x.srv.quota.Refuses(store.Growth(x.Unit))
+	h := scriptHost{call: x, run: run, code: code, keys: keys, readonly: readonly}
+	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(store.Growth(x.Unit))
 	at := len(x.Buf)
-	reply, err := run.Runtime.Run(known.Script, command.ClientKeys(keys), argv, &h, x.Buf, x.Proto == 3)
+	reply, err := h.start(command.ClientKeys(keys), argv)
 	if x.StartsAgain() {
 		return
 	}
@@ -117,13 +166,22 @@ func (x *call) runScript(known *scripts.Script, keys, argv [][]byte, readonly bo
 	case errors.Is(err, script.ErrTooLarge):
 		x.ReplyTooLarge()
 	case errors.Is(err, script.ErrBroken):
-		x.srv.log.Error("running a script failed", "script", known.SHA, "err", err)
+		x.srv.log.Error("running a script failed", "script", code.name, "err", err)
 		run.Broken = true
 		x.RefuseRequest = "ERR " + err.Error()
 	case err != nil:
 		x.Buf = x.Buf[:at]
 		x.Abort(err)
 	}
+}
+
+// start runs the script or the function.
+func (h *scriptHost) start(keys, argv [][]byte) (reply []byte, err error) {
+	x, r := h.call, h.run.Runtime
+	if f := h.code.function; f != nil {
+		return r.Call(f.Function, keys, argv, h, x.Buf, x.Proto == 3)
+	}
+	return r.Run(h.code.script, keys, argv, h, x.Buf, x.Proto == 3)
 }
 
 // Room implements script.Host.
@@ -135,7 +193,7 @@ func (h *scriptHost) Room() int {
 type scriptHost struct {
 	call     *call
 	run      *scripts.Run
-	known    *scripts.Script
+	code     *runnable
 	keys     [][]byte // that it has declared
 	readonly bool
 	full     bool // the data was over its limit when the script began
@@ -144,8 +202,13 @@ type scriptHost struct {
 
 // Log implements script.Host.
 func (h *scriptHost) Log(level int, message string) {
+	logScript(h.call.srv, level, message, "script", h.code.name)
+}
+
+// logScript logs a message of a script.
+func logScript(s *Server, level int, message string, about ...any) {
 	levels := [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
-	h.call.srv.log.Log(context.Background(), levels[level], "script: "+string(command.Shown([]byte(message), 1<<10)), "script", h.known.SHA)
+	s.log.Log(context.Background(), levels[level], "script: "+string(command.Shown([]byte(message), 1<<10)), about...)
 }
 
 // CountError implements script.Host.
@@ -198,7 +261,7 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x.Buf = x.Buf[:at]
 	switch {
 	case x.StartsAgain():
-		h.known.Astray.Store(true)
+		h.code.astray.Store(true)
 		return nil, "", script.ErrStopped
 	case x.RefusedByLimit && h.run.Wrote.Load():
 		return nil, "", h.refuseWhole(strings.TrimRight(string(reply[1:]), "\r\n"))
@@ -277,7 +340,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 		case !own && (c.from != nil || x.Unit.HasLatch(p)):
 			return msgNonLocal, nil
 		default:
-			h.known.Astray.Store(true)
+			h.code.astray.Store(true)
 			x.MorePlaces = append(x.MorePlaces, p)
 			err = script.ErrStopped
 			continue
@@ -299,12 +362,16 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 // run for too long.
 func (c *conn) refuseBusy(reqs []request) {
 	s := &c.srv.scripts
-	if s.Overdue() == 0 || len(c.places) == 0 && !c.every || !s.Blocked(c.places) {
+	if s.Overdue() == 0 || len(c.places) == 0 && !c.every {
+		return
+	}
+	msg := s.Blocked(c.places)
+	if msg == "" {
 		return
 	}
 	for i := range reqs {
 		if r := &reqs[i]; r.msg == "" && r.cmd.Keyed {
-			r.msg = scripts.MsgBusy
+			r.msg = msg
 		}
 	}
 	c.places, c.every = c.places[:0], false
@@ -324,11 +391,16 @@ func (c *conn) goesAstray(r *request) bool {
 	if c.session.replies == replySkip || c.session.replies == replySkipNext {
 		return true
 	}
+	name := c.args[r.first+1]
+	if r.cmd.CallsFunction {
+		f := c.srv.scripts.functions.Current().Find(name)
+		return f != nil && f.Astray.Load()
+	}
 	var k *scripts.Script
-	if sha := c.shaOf(r); sha != nil {
-		k = c.srv.scripts.Called(sha)
+	if c.shaOf(r) != nil {
+		k = c.srv.scripts.Called(name)
 	} else {
-		k = c.srv.scripts.Find(c.args[r.first+1])
+		k = c.srv.scripts.Find(name)
 	}
 	return k != nil && k.Astray.Load()
 }

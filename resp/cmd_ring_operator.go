@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -44,6 +45,9 @@ type Operator interface {
 	Databases(ctx context.Context, n int) error
 	// Policies returns what changes the policies of databases.
 	Policies() (PolicyChanger, error)
+	// Agree changes values that the nodes agree on, all or none, and returns them as this node knows them then.
+	// The error wraps agreed.ErrChanged if one is not of the version that the change names.
+	Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error)
 	// Scrub has all nodes compare what they serve with their backups, at once.
 	Scrub(ctx context.Context) error
 	// Recreate makes ranges anew of which no copy is there, or, without any, all of

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -58,20 +57,22 @@ func cmdScriptFlush(x *call) {
 	x.OK()
 }
 
-func cmdScriptKill(x *call) {
-	killed := x.srv.scripts.Kill()
-	for _, a := range x.nodes("KILL") {
-		if a.err == nil && a.Writer[0] == '+' {
-			killed++
+func cmdScriptKill(x *call) { killScripts(x, "KILL", false) }
+
+// killScripts ends the scripts or the functions of all nodes, and replies.
+func killScripts(x *call, word string, functions bool) {
+	msg := x.srv.scripts.Kill(functions)
+	for _, a := range x.nodes(word) {
+		switch {
+		case a.err != nil || msg == "":
+		case a.Writer[0] == '+':
+			msg = ""
+		case bytes.HasPrefix(a.Writer, []byte("-BUSY")):
+			msg = string(bytes.TrimRight(a.Writer[1:], "\r\n"))
 		}
 	}
-	x.killed(killed)
-}
-
-// killed replies to SCRIPT KILL, which has ended so many scripts.
-func (x *call) killed(n int) {
-	if n == 0 {
-		x.Error(scripts.MsgNotBusy)
+	if msg != "" {
+		x.Error(msg)
 		return
 	}
 	x.OK()
@@ -104,8 +105,20 @@ func cmdRingScript(x *call) {
 	case word == "flush":
 		s.Flush()
 		x.OK()
-	case word == "kill":
-		x.killed(s.Kill())
+	case word == "kill" || word == "kill-functions":
+		if msg := s.Kill(word != "kill"); msg != "" {
+			x.Error(msg)
+			return
+		}
+		x.OK()
+	case word == "running":
+		if reply := runningFunction(x.srv); reply != nil {
+			x.Buf = append(x.Buf, reply...)
+		} else {
+			x.Null()
+		}
+	case word == "functions" && len(x.Args) == 4:
+		cmdRingFunctions(x)
 	default:
 		x.Error(command.MsgSyntax)
 	}

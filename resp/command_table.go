@@ -3,6 +3,7 @@ package resp
 import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/functions"
 	"github.com/ringside-kv/ringside/resp/internal/types/bitmaps"
 	"github.com/ringside-kv/ringside/resp/internal/types/geo"
 	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
@@ -39,7 +40,8 @@ func newCommandTable() *command.Table {
 		admin.MemoryCommands,
 		admin.LatencyCommands,
 		admin.ACLCommands,
-		admin.FunctionCommands,
+		functions.Commands,
+		admin.ModuleCommands,
 		admin.OperatorCommands,
 		pubsubCommands,
 		zsets.Commands,

@@ -167,8 +167,8 @@ func (x *call) awaitRoutes(routes *Routes, d time.Duration) bool {
 	return x.conn.waitOn(d, routes.next)
 }
 
-// An agreed is what a part of a command covers.
-type agreed struct {
+// A coverage is what a part of a command covers.
+type coverage struct {
 	routes   *Routes      // on which the asking node agrees; nil outside of any part
 	spans    []ring.Range // of this node, by these routes
 	database int
@@ -211,8 +211,8 @@ func cmdRingPart(x *call) {
 		x.notRun()
 		return
 	}
-	x.agreed = agreed{routes, spans, int(number)}
-	defer func() { x.agreed = agreed{} }()
+	x.agreed = coverage{routes, spans, int(number)}
+	defer func() { x.agreed = coverage{} }()
 	x.Args, x.Row = args, part
 	part.Run(&x.Call)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
@@ -171,6 +172,9 @@ func (o *orders) BalanceLoad(_ context.Context, mode string) (string, error) {
 }
 func (o *orders) Switch(_ context.Context, name string, settings []string) error {
 	return o.note("switch %s %v", name, settings)
+}
+func (o *orders) Agree(context.Context, []agreed.Change) (*agreed.Values, error) {
+	return nil, o.note("agree")
 }
 func (o *orders) Leave(context.Context) error                 { return o.note("leave") }
 func (o *orders) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }

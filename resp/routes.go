@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -29,6 +30,8 @@ type Routes struct {
 	Lost map[int]bool
 	// Policies are those of the databases; nil if each has the default.
 	Policies *database.Policies
+	// Values are what the nodes agree on by name; nil if there is nothing.
+	Values *agreed.Values
 	// Why is what those requests are answered that have waited too long; empty: the key
 	// is changing hands.
 	Why string
@@ -141,6 +144,7 @@ func (s *Server) SetRoutes(r *Routes) {
 		}
 	}
 	s.keyEvents.begin()
+	s.scripts.functions.Agreed(r.Values)
 	s.routes.Store(r)
 	if old != nil {
 		close(old.next)

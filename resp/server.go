@@ -181,6 +181,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.admin = newAdmin(s)
 	s.budget.init(s)
 	s.scripts.Init(s.keptMost)
+	s.scripts.functions = newFunctions(s)
 	s.pause.init()
 	s.tracking.init(s)
 	s.blocked.init()

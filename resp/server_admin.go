@@ -45,6 +45,9 @@ func (a adminSource) Uptime() time.Duration         { return a.s.clock() }
 func (a adminSource) Connections() int64            { return a.s.count.Load() }
 func (a adminSource) ClientMemory() int64           { return a.s.budget.inUse() }
 func (a adminSource) Scripts() (n int, bytes int64) { return a.s.scripts.Kept() }
+func (a adminSource) Functions() (libraries, functions int, bytes int64) {
+	return a.s.scripts.functions.Current().Count()
+}
 
 func (a adminSource) Tracking() (clients, keys, items, prefixes int) { return a.s.tracking.counts() }
 

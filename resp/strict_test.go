@@ -20,6 +20,7 @@ func severalKeys(a, b string) [][]string {
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"}, {"EVAL", "return 1", "2", a, b}, {"EVAL_RO", "return 1", "2", a, b},
 		{"EVALSHA", strings.Repeat("0", 40), "2", a, b}, {"EVALSHA_RO", strings.Repeat("0", 40), "2", a, b}, {"WATCH", a, b},
+		{"FCALL", "nosuch", "2", a, b}, {"FCALL_RO", "nosuch", "2", a, b},
 		{"XREAD", "STREAMS", a, b, "0", "0"}, {"XREADGROUP", "GROUP", "g", "c", "STREAMS", a, b, ">", ">"},
 		{"PFCOUNT", a, b}, {"PFMERGE", a, b}, {"SORT", a, "STORE", b},
 		{"ZUNION", "2", a, b}, {"ZINTER", "2", a, b}, {"ZDIFF", "2", a, b}, {"ZINTERCARD", "2", a, b}, {"ZMPOP", "2", a, b, "MIN"},

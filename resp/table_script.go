@@ -11,6 +11,8 @@ var scriptCommands = []command.Row{
 	evalRow("eval_ro", "script", command.FlagReadonly),
 	evalRow("evalsha", "sha1", flagNone),
 	evalRow("evalsha_ro", "sha1", command.FlagReadonly),
+	evalRow("fcall", "function", flagNone),
+	evalRow("fcall_ro", "function", command.FlagReadonly),
 	{
 		Name: "script", Arity: -2, Group: "scripting",
 		Flags: command.FlagContainer,
@@ -50,16 +52,19 @@ var scriptCommands = []command.Row{
 const flagNone command.Flag = 0
 
 func evalRow(name, what string, access command.Flag) command.Row {
-	flags, notes := "RW access update", ""
+	flags, notes, run := "RW access update", "", cmdEval
 	if access == command.FlagReadonly {
 		flags = "RO access"
 	}
-	if what == "script" {
+	switch what {
+	case "script":
 		notes = "Which keys are used how is for the script to know."
+	case "function":
+		notes, run = "What the function does is not known", cmdFCall
 	}
 	return command.Row{
-		Name: name, Arity: -3, Group: "scripting", Run: byServer(cmdEval),
-		Script: true, BySHA: what == "sha1",
+		Name: name, Arity: -3, Group: "scripting", Run: byServer(run),
+		Script: true, BySHA: what == "sha1", CallsFunction: what == "function",
 		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
 		Keys:  []command.KeySpec{{Flags: flags, Notes: notes, Index: 2, Keynum: true, First: 1, Step: 1}},
 	}

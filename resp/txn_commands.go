@@ -121,7 +121,10 @@ func (x *call) shownExec() {
 }
 
 // cuts tells whether a command of a transaction has all before it run first.
-func (q *queued) cuts() bool { return q.cmd.Spread || q.cmd.SetsProtocol }
+func (q *queued) cuts() bool {
+	changesCluster := q.cmd.Flags&command.FlagWrite != 0 && !q.cmd.Keyed // FUNCTION LOAD and its like
+	return q.cmd.Spread || q.cmd.SetsProtocol || changesCluster
+}
 
 // An execution is what cmdExec does.
 type execution struct {

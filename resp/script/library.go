@@ -45,14 +45,14 @@ const functionSource = "user_function"
 
 // NewLibrary compiles the code of a library, without the line that it begins with, and runs it to learn which
 // functions it registers. The code may take memory bytes and run for so long; with 0 there is no end. log logs a
-// message as [Host] does. The error is what Redis replies, without a code.
+// message as [Host] does. The error is what Redis replies.
 func NewLibrary(code string, memory int, within time.Duration, log func(level int, message string)) (*Library, error) {
 	if len(code) > MaxBody {
-		return nil, fmt.Errorf("the library is longer than %d bytes", MaxBody)
+		return nil, fmt.Errorf("ERR the library is longer than %d bytes", MaxBody)
 	}
 	proto, err := lua.Compile(code, "@"+functionSource)
 	if err != nil {
-		return nil, fmt.Errorf("Error compiling function: %w", err)
+		return nil, fmt.Errorf("ERR Error compiling function: %w", err)
 	}
 	l := &Library{proto: proto, size: len(code) + proto.Bytes()}
 	r, err := l.runtime(memory, within, log)
@@ -60,7 +60,7 @@ func NewLibrary(code string, memory int, within time.Duration, log func(level in
 		return nil, err
 	}
 	if l.Functions = r.registered; len(l.Functions) == 0 {
-		return nil, errors.New("No functions registered")
+		return nil, errors.New("ERR No functions registered")
 	}
 	return l, nil
 }
@@ -104,7 +104,7 @@ func (l *Library) runtime(memory int, within time.Duration, log func(level int, 
 	if msg == "" {
 		msg = "ERR unknown error"
 	}
-	return nil, fmt.Errorf("Error registering functions: %s", msg)
+	return nil, fmt.Errorf("ERR Error registering functions: %s", msg)
 }
 
 // load runs the code of a library, which registers its functions.
@@ -253,7 +253,7 @@ func readFlags(names *lua.Table, flags *Flags) bool {
 			return true
 		}
 		name, _ := lua.ToText(v)
-		flag, ok := flagNames[strings.ToLower(name)]
+		flag, ok := flagNamed(strings.ToLower(name))
 		if !ok {
 			return false
 		}

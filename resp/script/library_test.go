@@ -77,7 +77,7 @@ func TestLibraryRefusesWhatRedisRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.code, err, c.want)
 		}
 	}
-	if _, err := NewLibrary("while true do end", 8<<20, time.Millisecond, noLog); err == nil || err.Error() != "Error registering functions: ERR FUNCTION LOAD timeout" {
+	if _, err := NewLibrary("while true do end", 8<<20, time.Millisecond, noLog); err == nil || err.Error() != "ERR Error registering functions: ERR FUNCTION LOAD timeout" {
 		t.Errorf("an endless library: %v", err)
 	}
 }

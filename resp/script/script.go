@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/script/lua"
@@ -34,9 +35,23 @@ const (
 	AllowCrossSlotKeys
 )
 
-var flagNames = map[string]Flags{
-	"no-writes": NoWrites, "allow-oom": AllowOOM, "allow-stale": AllowStale, "no-cluster": NoCluster,
-	"allow-cross-slot-keys": AllowCrossSlotKeys,
+// flagNames are by their bits.
+var flagNames = []string{"no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"}
+
+// flagNamed returns the flag of a name.
+func flagNamed(name string) (f Flags, ok bool) {
+	i := slices.Index(flagNames, name)
+	return 1 << max(i, 0), i >= 0
+}
+
+// Names returns the names of the flags, in the order of their bits.
+func (f Flags) Names() (names []string) {
+	for i, name := range flagNames {
+		if f>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // MaxBody is how long a script may be, in bytes.
@@ -86,7 +101,7 @@ func (s *Script) flags(line string) error {
 			return fmt.Errorf("ERR Unknown lua shebang option: %s", word)
 		}
 		for name := range strings.SplitSeq(list, ",") {
-			flag, ok := flagNames[name]
+			flag, ok := flagNamed(name)
 			if !ok {
 				return fmt.Errorf("ERR Unexpected flag in script shebang: %s", name)
 			}

@@ -237,7 +237,7 @@ func (g *Guard) inline(buf []byte, lim *Limits, args [][]byte) (int, [][]byte, e
 		return 0, args, errInline
 	}
 	first := len(args)
-	args, err := splitInline(bytes.TrimSuffix(buf[:end], []byte{'\r'}), args)
+	args, err := SplitInline(bytes.TrimSuffix(buf[:end], []byte{'\r'}), args)
 	if err == nil && isHTTP(args[first:]) {
 		err = ErrHTTP
 	}
@@ -278,11 +278,11 @@ func Split(request []byte, args [][]byte) [][]byte {
 	return args
 }
 
-// splitInline splits a line as a shell would: words in double quotes may hold
+// SplitInline splits a line as a shell would: words in double quotes may hold
 // \n \r \t \b \a \xHH and escaped quotes, those in single quotes only \'. As in
 // Redis a NUL ends the line, and a vertical tab or form feed goes with the spaces
 // between words but does not end one.
-func splitInline(line []byte, args [][]byte) ([][]byte, error) {
+func SplitInline(line []byte, args [][]byte) ([][]byte, error) {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		line = line[:i]
 	}

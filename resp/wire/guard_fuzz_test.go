@@ -316,7 +316,7 @@ func FuzzInline(f *testing.F) {
 	f.Add([]byte("'a\x00'"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		before := bytes.Clone(line)
-		args, err := splitInline(line, nil)
+		args, err := SplitInline(line, nil)
 		want, ok := referenceInline(string(line))
 		if (err == nil) != ok || ok && !slices.EqualFunc(args, want, bytes.Equal) {
 			t.Errorf("%q: %q, %v; want %q, %t", line, args, err, want, ok)

@@ -2,21 +2,6 @@ package admin
 
 import "github.com/ringside-kv/ringside/resp/internal/command"
 
-func functionHelp(x *command.Call) {
-	command.Help(x, "FUNCTION",
-		"DELETE <library>",
-		"    Delete a library; there are none.",
-		"FLUSH [ASYNC|SYNC]",
-		"    Delete all libraries.",
-		"KILL",
-		"    End the function that runs.",
-		"LIST [LIBRARYNAME <pattern>] [WITHCODE]",
-		"    List the libraries.",
-		"STATS",
-		"    Tell which function runs.",
-	)
-}
-
 func moduleHelp(x *command.Call) {
 	command.Help(x, "MODULE",
 		"LIST",

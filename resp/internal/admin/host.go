@@ -49,6 +49,7 @@ type Source interface {
 	Tracking() (clients, keys, items, prefixes int)
 	ClientMemory() int64 // bytes of requests and replies in flight
 	Scripts() (n int, bytes int64)
+	Functions() (libraries, functions int, bytes int64)
 	Topics() (channels, patterns, shards int)
 	// Section writes a section of INFO that only the server can write: Replication, Cluster,
 	// Keyspace, Databases or Ring. The call is INFO's.

@@ -57,6 +57,8 @@ type Row struct {
 	InMulti multiRule
 	// BySHA: its first argument is the SHA-1 of a script.
 	BySHA bool
+	// CallsFunction: its first argument is the name of a function.
+	CallsFunction bool
 	// AsksNodes: it asks other nodes, where there are some, though it is not split over them.
 	AsksNodes bool
 	// SetsProtocol: it chooses the protocol of its reply and of those behind it.

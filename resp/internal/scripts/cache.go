@@ -30,7 +30,7 @@ type Script struct {
 	loaded bool // by SCRIPT LOAD; under Cache.mu
 }
 
-// ErrFull: there is no room for a script that is to be loaded.
+// ErrFull says that there is no room for a script that is to be loaded.
 const ErrFull command.ReplyError = "ERR the script cache is full: use SCRIPT FLUSH"
 
 // Init is called once, before all else; limit may be called from any goroutine.

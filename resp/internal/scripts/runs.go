@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,7 +22,21 @@ type Runs struct {
 	overdue atomic.Int32
 }
 
-// A Run is a script that runs.
+// A Start is what Begin needs to know of a script that begins to run.
+type Start struct {
+	At     time.Duration // on the server's clock
+	Owner  any           // the connection that runs it
+	Places []store.Place // whose latches it holds
+	Every  bool          // it holds the latches of all places
+	Memory int64         // bytes that it may take
+	// Function is the name of a function, Runtime runs it, and Args are the words of the call; "" and nil for
+	// a script.
+	Function string
+	Runtime  *script.Runtime
+	Args     [][]byte
+}
+
+// A Run is a script or a function that runs.
 type Run struct {
 	// Runtime runs it.
 	Runtime *script.Runtime
@@ -30,12 +45,9 @@ type Run struct {
 	// Broken: its runtime cannot be used again. The goroutine of the run sets it.
 	Broken bool
 
-	start  time.Duration
-	owner  any
-	cause  error         // why it was stopped; under Runs.mu
-	places []store.Place // whose latches it holds
-	every  bool
-	late   bool // under Runs.mu
+	start Start
+	cause error // why it was stopped; under Runs.mu
+	late  bool  // under Runs.mu
 }
 
 // Why scripts were stopped.
@@ -48,6 +60,8 @@ const (
 const (
 	// MsgBusy refuses a request that would have to wait for a script which has run for too long.
 	MsgBusy = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+	// MsgBusyFunction is that for a function.
+	MsgBusyFunction = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."
 	// MsgNotBusy is the reply of SCRIPT KILL if there is no script to end.
 	MsgNotBusy = "NOTBUSY No scripts in execution right now."
 )
@@ -62,20 +76,20 @@ func (run *Run) stop(cause error) {
 	}
 }
 
-// Begin notes that a script runs since now, which is on the server's clock, for an owner with the latches of
-// some places, or of every one. Its runtime lets it take memory bytes.
-func (s *Runs) Begin(now time.Duration, owner any, places []store.Place, every bool, memory int64) *Run {
-	run := &Run{start: now, owner: owner, places: slices.Clone(places), every: every}
+// Begin notes that a script runs.
+func (s *Runs) Begin(start Start) *Run {
+	start.Places = slices.Clone(start.Places)
+	run := &Run{start: start, Runtime: start.Runtime}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.free); n > 0 {
+	if n := len(s.free); n > 0 && run.Runtime == nil {
 		run.Runtime = s.free[n-1]
 		s.free = s.free[:n-1]
-	} else {
+	} else if run.Runtime == nil {
 		run.Runtime = script.NewRuntime()
 	}
 	// Nobody else knows the runtime: a Stop that was meant for another run cannot follow.
-	run.Runtime.Begin(int(memory))
+	run.Runtime.Begin(int(start.Memory))
 	if s.runs == nil {
 		s.runs = make(map[*Run]struct{})
 	}
@@ -93,7 +107,7 @@ func (s *Runs) Cause(run *Run) error {
 	return run.cause
 }
 
-// Done ends a run and takes the runtime back.
+// Done ends a run and takes the runtime back, unless it is that of a function.
 func (s *Runs) Done(run *Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +115,7 @@ func (s *Runs) Done(run *Run) {
 	if run.late {
 		s.overdue.Add(-1)
 	}
-	if !run.Broken && len(s.free) < keepRuntimes && !s.ended {
+	if run.start.Runtime == nil && !run.Broken && len(s.free) < keepRuntimes && !s.ended {
 		s.free = append(s.free, run.Runtime)
 	}
 }
@@ -111,7 +125,7 @@ func (s *Runs) Leave(owner any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for run := range s.runs {
-		if run.owner == owner {
+		if run.start.Owner == owner {
 			run.stop(ErrGone)
 		}
 	}
@@ -122,7 +136,7 @@ func (s *Runs) Look(now, most time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for run := range s.runs {
-		if !run.late && most > 0 && now-run.start > most {
+		if !run.late && most > 0 && now-run.start.At > most {
 			run.late = true
 			s.overdue.Add(1)
 		}
@@ -132,18 +146,27 @@ func (s *Runs) Look(now, most time.Duration) {
 // Overdue returns how many scripts have run for too long, as Look found.
 func (s *Runs) Overdue() int { return int(s.overdue.Load()) }
 
-// Blocked tells whether a script that has run for too long holds a latch of some places.
-func (s *Runs) Blocked(places []store.Place) bool {
+// Blocked returns what refuses a request that needs latches of some places, because a script that has run for
+// too long holds one; "" if none does.
+func (s *Runs) Blocked(places []store.Place) (msg string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for run := range s.runs {
-		if run.late && (run.every || slices.ContainsFunc(places, func(p store.Place) bool {
-			return slices.ContainsFunc(run.places, func(q store.Place) bool { return store.SameLatch(p, q) })
+		if run.late && (run.start.Every || slices.ContainsFunc(places, func(p store.Place) bool {
+			return slices.ContainsFunc(run.start.Places, func(q store.Place) bool { return store.SameLatch(p, q) })
 		})) {
-			return true
+			return busy(run.start.Function != "")
 		}
 	}
-	return false
+	return ""
+}
+
+// busy is what Redis says while a script runs, or a function.
+func busy(function bool) string {
+	if function {
+		return MsgBusyFunction
+	}
+	return MsgBusy
 }
 
 // Any reports whether a script runs of which holds is true.
@@ -158,15 +181,48 @@ func (s *Runs) Any(holds func(*Run) bool) bool {
 	return false
 }
 
-// Kill ends all scripts and returns how many. The unit of a script that has written is
-// dropped: nothing of it is committed before the script ends, so nobody has seen it.
-func (s *Runs) Kill() (killed int) {
+// Kill ends all scripts, or all functions, and returns the reply: "" if it has ended any. The unit of one that has
+// written is dropped: nothing of it is committed before it ends, so nobody has seen it.
+func (s *Runs) Kill(functions bool) (msg string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	killed := false
 	for run := range s.runs {
-		run.stop(ErrKilled)
+		if (run.start.Function != "") == functions {
+			run.stop(ErrKilled)
+			killed = true
+		}
 	}
-	return len(s.runs)
+	switch {
+	case killed:
+		return ""
+	case len(s.runs) > 0:
+		return busy(!functions)
+	}
+	return MsgNotBusy
+}
+
+// shownArgs and shownBytes are how much Function returns of a call: that many words of that many bytes.
+const shownArgs, shownBytes = 128, 1 << 10
+
+// Function returns the function that has run for longest, the first words of its call, and since when it runs;
+// "" if none runs.
+func (s *Runs) Function() (name string, args [][]byte, since time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var longest *Start
+	for run := range s.runs {
+		if of := &run.start; of.Function != "" && (longest == nil || of.At < longest.At) {
+			longest = of
+		}
+	}
+	if longest == nil {
+		return "", nil, 0
+	}
+	for _, arg := range longest.Args[:min(len(longest.Args), shownArgs)] {
+		args = append(args, bytes.Clone(arg[:min(len(arg), shownBytes)])) // the connection's, once the function ends
+	}
+	return longest.Function, args, longest.At
 }
 
 // End ends all scripts, whatever they have done, and those that begin from now on: their units fail.

@@ -1,0 +1,161 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/functions"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// Libraries of functions, over the cluster: FUNCTION changes what the nodes agree on, and answers once each of
+// them has loaded that.
+
+// newFunctions returns the libraries of a server.
+func newFunctions(s *Server) *functions.Registry {
+	return functions.NewRegistry(s.settings.ScriptMemory.Load, logger(s), func(library string, err error) {
+		s.log.Error("loading a library of functions failed", "library", library, "err", err)
+	})
+}
+
+// logger returns what logs messages of libraries.
+func logger(s *Server) func(level int, message string) {
+	return func(level int, message string) { logScript(s, level, message) }
+}
+
+// Functions implements functions.Host.
+func (x *call) Functions() *functions.Server {
+	return &functions.Server{
+		Registry: x.srv.scripts.functions,
+		Agree:    func(_ *command.Call, changes []agreed.Change) error { return agreeFunctions(x, changes) },
+		Full:     func(bytes int) bool { return x.srv.quota.Refuses(int64(bytes)) },
+		Kill:     func(*command.Call) { killScripts(x, "KILL-FUNCTIONS", true) },
+		Running:  func(*command.Call) [][]byte { return runningFunctions(x) },
+	}
+}
+
+// agreeFunctions has the nodes agree on changes of libraries and waits until all of them have the libraries. A
+// server without a cluster keeps them in memory.
+func agreeFunctions(x *call, changes []agreed.Change) error {
+	operator, all := x.srv.cfg.Operator, x.srv.scripts.functions
+	if operator == nil {
+		return all.Alone(changes)
+	}
+	return x.within(func(ctx context.Context) error {
+		values, err := operator.Agree(ctx, changes)
+		if errors.Is(err, agreed.ErrChanged) {
+			soon, cancel := context.WithTimeout(ctx, scriptTimeout)
+			defer cancel()
+			_ = loadFunctions(soon, x.srv, changes[0].Was+1)
+		}
+		if err != nil {
+			return err
+		}
+		version := values.Of(changes[0].Name).Version
+		if err := loadFunctions(ctx, x.srv, version); err != nil {
+			return err
+		}
+		return loadFunctionsElsewhere(ctx, x, version)
+	})
+}
+
+// loadFunctions waits until this server knows libraries of a version, or newer ones, and loads them.
+func loadFunctions(ctx context.Context, s *Server, version uint64) error {
+	for {
+		routes := s.routes.Load()
+		if s.scripts.functions.Version() >= version {
+			s.scripts.functions.Current()
+			return nil
+		}
+		if routes == nil {
+			return errors.New("this node is not part of a cluster")
+		}
+		select {
+		case <-routes.next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// cmdRingFunctions is RING SCRIPT FUNCTIONS version, which nodes send each other.
+func cmdRingFunctions(x *call) {
+	version, ok := wire.ParseInt(x.Args[3])
+	if !ok {
+		x.Error(command.MsgNotInteger)
+		return
+	}
+	err := x.within(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, scriptTimeout/2) // requests of other clients wait behind this one
+		defer cancel()
+		return loadFunctions(ctx, x.srv, uint64(version))
+	})
+	if err != nil {
+		x.Error("TRYAGAIN this node does not know the libraries yet")
+		return
+	}
+	x.OK()
+}
+
+// functionsTimeout is how long all nodes may take to load libraries.
+const functionsTimeout = 8 * time.Second
+
+// loadFunctionsElsewhere waits until all other nodes have loaded the libraries of a version, those that are gone
+// excepted.
+func loadFunctionsElsewhere(ctx context.Context, x *call, version uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, functionsTimeout)
+	defer cancel()
+	question := wire.SubRequest("RING", "SCRIPT", []byte("FUNCTIONS"), fmt.Append(nil, version))
+	loaded := map[string]bool{}
+	for {
+		routes := x.srv.routes.Load()
+		var asked []string
+		var batches []*batch
+		for _, peer := range routes.peers {
+			if !loaded[peer.ID] {
+				b := &batch{link: peer, bytes: question, requests: 1}
+				b.send(Terms{}, min(scriptTimeout, x.srv.forwardTimeout()), nil)
+				asked, batches = append(asked, peer.ID), append(batches, b)
+			}
+		}
+		missing := ""
+		for i, b := range batches {
+			if reply, err := b.reply(); err == nil && reply[0] == '+' {
+				loaded[asked[i]] = true
+			} else {
+				missing = asked[i]
+			}
+		}
+		if missing == "" {
+			return nil
+		}
+		select {
+		case <-routes.next:
+		case <-time.After(routesPause):
+		case <-ctx.Done():
+			return fmt.Errorf("the libraries are changed, but node %s does not answer and may not know it yet", missing)
+		}
+	}
+}
+
+// runningFunction returns the function that has run for longest on this node, encoded; nil if none runs.
+func runningFunction(s *Server) []byte {
+	name, words, since := s.scripts.Function()
+	if name == "" {
+		return nil
+	}
+	return functions.EncodeRunning(name, s.table.ByName["fcall"].Redacted(words), s.clock()-since)
+}
+
+// runningFunctions returns that of all nodes.
+func runningFunctions(x *call) [][]byte {
+	all := [][]byte{runningFunction(x.srv)}
+	for _, a := range x.nodes("RUNNING") {
+		all = append(all, a.Writer)
+	}
+	return all
+}
