@@ -45,6 +45,23 @@ func (o *policyOrders) set(p database.Policy) {
 	srv.SetRoutes(&Routes{Placement: was.Placement, Self: was.Self, Nodes: was.Nodes, Policies: was.Policies.With(p)})
 }
 
+// The bytes of a client's key never count as the head of a stored key, not in commands that are
+// refused either.
+func TestKeyThatLooksStoredIsMovedWithinItsDatabase(t *testing.T) {
+	r := routedTestWith(t, 1, func(c *Config, _ *store.Config) {})
+	r.placeAll(r.all(0))
+	c := resptest.Dial(t, r.addrs[0], 2)
+	key := string(database.AppendKey(nil, (&database.Policies{}).With(database.Policy{Number: 2, Together: true}).Head(2), []byte("k")))
+	for _, db := range []string{"0", "2", "3"} {
+		c.Want("+OK", "SELECT", db)
+		c.Want("-ERR source and destination objects are the same", "MOVE", key, db)
+		got := c.Do("EVAL", "return redis.call('MOVE', KEYS[1], ARGV[1])", "1", key, db).String()
+		if !strings.HasPrefix(got, "-ERR source and destination objects are the same") {
+			t.Errorf("in database %s: %s", db, got)
+		}
+	}
+}
+
 // The policy of a database is not changed while an earlier request for its keys runs.
 func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
 	o := new(policyOrders)

@@ -37,9 +37,12 @@ func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
 	})
 }
 
+// exceptProfile leaves out the goroutine of a profile of the tests (-cpuprofile).
+var exceptProfile = goleak.IgnoreAnyFunction("runtime/pprof.profileWriter")
+
 // goneInTheEnd waits for what memberlist leaves behind for a while.
 func goneInTheEnd(t *testing.T) {
-	resptest.WaitFor(t, "no goroutine is left", func() bool { return goleak.Find() == nil })
+	resptest.WaitFor(t, "no goroutine is left", func() bool { return goleak.Find(exceptProfile) == nil })
 }
 
 func (n *Node) gossipAddr() string {

@@ -43,7 +43,7 @@ func fetch(t *testing.T, n *Node, path string) (int, string) {
 }
 
 func TestDataSurvivesCloseAndOpen(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, exceptProfile)
 	dir := t.TempDir()
 	for i, want := range []string{"", "1"} {
 		n := openTest(t, func(c *Config) { c.Dir = dir })
@@ -62,7 +62,7 @@ func TestDataSurvivesCloseAndOpen(t *testing.T) {
 }
 
 func TestMetricsAndHealth(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, exceptProfile)
 	n := openTest(t, nil)
 	resptest.WaitFor(t, "ready", func() bool {
 		code, _ := fetch(t, n, "/readyz")
@@ -87,7 +87,7 @@ func TestMetricsAndHealth(t *testing.T) {
 }
 
 func TestShutdownAsksToClose(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, exceptProfile)
 	n := openTest(t, func(c *Config) { c.HTTPAddr = HTTPOff })
 	client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
 	told := make(chan struct{})
@@ -108,7 +108,7 @@ func TestShutdownAsksToClose(t *testing.T) {
 
 // A failed start leaves nothing behind: neither ports nor a locked directory.
 func TestFailedOpenLeavesNothing(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, exceptProfile)
 	dir := t.TempDir()
 	n := openTest(t, func(c *Config) { c.Dir = dir })
 	cfg := DefaultConfig()

@@ -24,8 +24,7 @@ func (t *Table) StoredKeys(cmd *Row, args [][]byte, n, databases int, policies *
 			stored[2] = database.AppendKey(nil, database.Head(n), nil) // see ScriptKeys
 		}
 	case !ok:
-	case cmd.Name == "move" && other == n:
-		return cmd, nil // it says so
+	case cmd.Name == "move" && other == n: // an error, which the owner of the key gives
 	case cmd.Name == "move":
 		return t.ByName["ring|move"], [][]byte{
 			[]byte("RING"), []byte("MOVE"), stored[1], database.AppendKey(nil, policies.Head(other), args[1]),
