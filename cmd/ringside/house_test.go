@@ -65,7 +65,7 @@ var owners = []struct{ library, owner string }{
 // with a dot, which tools want, and what .gitignore names.
 var topLevel = []string{
 	"cmd", "resp", "ring", "buckets", "replica", "store", "loadtest", "internal", "deploy", "docs",
-	"go.mod", "go.sum", "Taskfile.yml", "staticcheck.conf", "Dockerfile",
+	"go.mod", "go.sum", "Taskfile.yml", "staticcheck.conf", "Dockerfile", "compose.yaml",
 	"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md",
 }
 
