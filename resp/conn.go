@@ -171,7 +171,7 @@ func (c *conn) serve() {
 				}
 				c.srv.stats.ProtocolErrors.Add(1)
 				if foreign, ok := err.(wire.ForeignError); ok {
-					c.srv.reportForeign(c.net.RemoteAddr(), foreign)
+					c.srv.foreign.Report(c.srv.clock(), c.srv.log, c.net.RemoteAddr(), foreign)
 				} else {
 					c.out.Error("ERR " + err.Error())
 				}

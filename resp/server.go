@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
@@ -117,7 +118,7 @@ type Server struct {
 	pause           pause
 	monitors        monitors
 	logins          logins
-	foreign         foreignLog
+	foreign         foreign.Log
 	unauthenticated unauthenticated
 	started         time.Time
 	runID           string

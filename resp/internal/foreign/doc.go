@@ -1,0 +1,2 @@
+// Package foreign logs connections whose clients speak another protocol than Redis'.
+package foreign
