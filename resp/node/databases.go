@@ -3,10 +3,12 @@ package node
 import (
 	"context"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/agreement"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -40,6 +42,24 @@ func (c *cluster) policyChanger(token ring.TokenFunc) *policies.Changer {
 			return c.switcher.starts(ctx, st, bus.PoliciesVersion, "have policies of databases")
 		},
 	}
+}
+
+func agreementOf(c *cluster) *agreement.Changer {
+	return &agreement.Changer{
+		Table: c.table, Propose: c.propose,
+		Starts: func(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
+			return c.switcher.starts(ctx, st, bus.ValuesVersion, "have agreed values")
+		},
+	}
+}
+
+// Agree implements resp.Operator.
+func (o operator) Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error) {
+	c, err := o.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return agreementOf(c).Agree(ctx, changes)
 }
 
 // Policies implements resp.Operator.

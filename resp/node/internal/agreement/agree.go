@@ -1,0 +1,80 @@
+package agreement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// A Changer proposes changes for one node. Its methods may be called from several goroutines at once.
+type Changer struct {
+	Table *table.Table
+	// Propose has the table accept a command; shows reports whether a state has it.
+	Propose func(ctx context.Context, c table.Command, shows func(*table.State) bool) error
+	// Starts returns the starts of all nodes if they understand agreed values.
+	Starts func(ctx context.Context, st *table.State) ([]table.NodeStart, error)
+}
+
+// tries is how often a change is proposed while nodes start.
+const tries = 3
+
+// Agree makes changes, all or none, and returns the values as this node knows them then. The error wraps
+// agreed.ErrChanged if a value is not of the version that a change names.
+func (c *Changer) Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error) {
+	var err error
+	for range tries {
+		if err = c.propose(ctx, changes); !errors.Is(err, table.ErrIncarnation) {
+			break
+		}
+	}
+	if errors.Is(err, table.ErrStale) {
+		err = fmt.Errorf("%w: %w", agreed.ErrChanged, err)
+	}
+	return c.Table.State().Values(), err
+}
+
+func (c *Changer) propose(ctx context.Context, changes []agreed.Change) error {
+	set := &table.SetValues{Changes: changes}
+	var err error
+	if set.Starts, err = c.Starts(ctx, c.Table.State()); err != nil {
+		return err
+	}
+	// A body that is only this change's tells that the change was made, though its outcome is not known.
+	made := func(st *table.State) bool {
+		for i := range changes {
+			now, was := st.Values().Of(changes[i].Name), changes[i]
+			if was.Remove != (now.Version == 0) || now.Body != was.Body || !was.Remove && now.Version == was.Was {
+				return false
+			}
+		}
+		return true
+	}
+	if err := c.Propose(ctx, set, made); err != nil {
+		return err
+	}
+	return c.await(ctx, changes)
+}
+
+// await waits until this node knows changes, or later ones of the same values.
+func (c *Changer) await(ctx context.Context, changes []agreed.Change) error {
+	changed, end := c.Table.Changes()
+	defer end()
+	for {
+		known, values := true, c.Table.State().Values()
+		for i := range changes {
+			was := changes[i].Was
+			known = known && (values.Of(changes[i].Name).Version != was || was == 0 && changes[i].Remove)
+		}
+		if known {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
