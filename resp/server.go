@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -254,6 +255,9 @@ func (s *Server) forget(l net.Listener) {
 func (s *Server) accept(nc net.Conn) {
 	if msg := s.refusal(nc); msg != "" {
 		s.stats.Refused.Add(1)
+		if strings.HasPrefix(msg, "DENIED") {
+			s.stats.Protected.Add(1)
+		}
 		// A fresh socket's buffer takes this without waiting.
 		_ = nc.SetDeadline(time.Now().Add(time.Second))
 		if _, secure := nc.(*tls.Conn); !secure {

@@ -217,6 +217,12 @@ func (h *health) checkDisk() {
 	}
 }
 
+// DiskUsage returns the free space and the size of the disk that has the data, in bytes.
+func (h *health) DiskUsage() (free, total uint64, err error) {
+	usage, err := h.cfg.FS.GetDiskUsage(h.cfg.Dir)
+	return usage.AvailBytes, usage.TotalBytes, err
+}
+
 // isRecoverable reports whether there is trouble that recoverWrites may end. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
 func (h *health) isRecoverable() bool {

@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"resp/..."},
 	{"resp/node/...", "internal/redistest", "internal/resptest"}, // tests of lower packages import it
 	{"loadtest/..."},
-	{"cmd/..."},
+	{"cmd/...", "deploy"},
 }
 
 // purePackages do no I/O, start no goroutine, look at no clock and log nothing.

@@ -1,17 +1,14 @@
 package node
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
 )
-
-const maxPort = 1<<16 - 1
 
 // Distances from the port for clients to the others of a node.
 const (
@@ -49,15 +46,15 @@ func isTCP(l net.Listener) bool { return !listeners.IsUnix(l.Addr()) }
 // derivedAddr returns the default address of another service than that for clients: the same host,
 // and a port higher by offset. Port 0 stays 0.
 func derivedAddr(addr string, offset int) (string, error) {
-	host, port, err := splitAddr(addr)
+	host, port, err := hostport.Split(addr)
 	if err != nil {
 		return "", err
 	}
 	if port != 0 {
 		port += offset
 	}
-	if port > maxPort {
-		return "", fmt.Errorf("port + %d is above %d", offset, maxPort)
+	if port > hostport.MaxPort {
+		return "", fmt.Errorf("port + %d is above %d", offset, hostport.MaxPort)
 	}
 	return net.JoinHostPort(host, strconv.Itoa(port)), nil
 }
@@ -96,82 +93,6 @@ func (c *Config) staysLocal() bool {
 		c.ClusterKey != "" || c.Role != RoleStore {
 		return false
 	}
-	host, _, err := splitAddr(c.baseAddr())
-	return err == nil && !isLoopback(host)
-}
-
-// splitAddr takes a host:port apart; its errors say what would be right.
-func splitAddr(addr string) (host string, port int, err error) {
-	const form = "use host:port, such as 127.0.0.1:6379, [::1]:6379 or :6379 for every interface"
-	if addr == "" {
-		return "", 0, errors.New("empty; " + form)
-	}
-	if strings.Contains(addr, "://") {
-		return "", 0, errors.New("a URL; " + form)
-	}
-	if strings.ContainsAny(addr, ", \t\r\n") {
-		return "", 0, errors.New("more than one address, or a blank in it; " + form)
-	}
-	host, text, err := net.SplitHostPort(addr)
-	if err != nil {
-		why := "not an address"
-		var addrErr *net.AddrError
-		if errors.As(err, &addrErr) {
-			why = addrErr.Err
-		}
-		return "", 0, errors.New(why + "; " + form)
-	}
-	port, err = strconv.Atoi(text)
-	if err != nil || port < 0 || port > maxPort || text[0] == '+' || text[0] == '-' {
-		return "", 0, fmt.Errorf("port %q is not a number from 0 to %d", text, maxPort)
-	}
-	if !plausibleHost(host) {
-		return "", 0, fmt.Errorf("%q is neither an IP address nor a host name", host)
-	}
-	return host, port, nil
-}
-
-// plausibleHost reports whether host may be an address or a name; whether it
-// exists is only known when it is listened on.
-func plausibleHost(host string) bool {
-	if host == "" || parseIP(host) != nil {
-		return true
-	}
-	onlyDigits := true // 127.0.0.256 is a mistyped address, not a name
-	for _, r := range host {
-		switch {
-		case r >= '0' && r <= '9', r == '.':
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '-', r == '_', r >= 0x80:
-			onlyDigits = false
-		default:
-			return false
-		}
-	}
-	return !onlyDigits
-}
-
-// parseIP also takes an IPv6 address with a zone, as link-local ones have.
-func parseIP(host string) net.IP {
-	if i := strings.IndexByte(host, '%'); i > 0 {
-		host = host[:i]
-	}
-	return net.ParseIP(host)
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := parseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-// overlap reports whether one port cannot be had on both hosts.
-func overlap(a, b string) bool {
-	return strings.EqualFold(a, b) || isWildcard(a) || isWildcard(b)
-}
-
-func isWildcard(host string) bool {
-	ip := parseIP(host)
-	return host == "" || ip != nil && ip.IsUnspecified()
+	host, _, err := hostport.Split(c.baseAddr())
+	return err == nil && !hostport.IsLoopback(host)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ringside-kv/ringside/internal/machine"
+	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 )
 
 // advertised are the addresses that other nodes are told.
@@ -31,7 +32,7 @@ func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 			return t, err
 		}
 	}
-	gossipHost, _, err := splitAddr(c.GossipAddr)
+	gossipHost, _, err := hostport.Split(c.GossipAddr)
 	if err != nil {
 		return t, err
 	}
@@ -51,18 +52,18 @@ func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 			t.gossip = net.JoinHostPort(host, gossipPort)
 		}
 	}
-	if isWildcard(busHost) || isWildcard(gossipHost) {
+	if hostport.IsWildcard(busHost) || hostport.IsWildcard(gossipHost) {
 		if t.guessed, err = machine.OutwardHost(); err != nil {
 			return t, err
 		}
-		if isWildcard(busHost) {
+		if hostport.IsWildcard(busHost) {
 			busHost = t.guessed
 		}
-		if isWildcard(gossipHost) {
+		if hostport.IsWildcard(gossipHost) {
 			t.gossip = t.guessed
 		}
 	}
-	if isWildcard(clientHost) {
+	if hostport.IsWildcard(clientHost) {
 		clientHost = busHost
 	}
 	t.bus = net.JoinHostPort(busHost, busPort)
@@ -74,24 +75,24 @@ func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 
 // splitAdvertise takes host[:port] apart; port is 0 if there is none.
 func splitAdvertise(addr string) (host string, port int, err error) {
-	if parseIP(addr) == nil {
+	if hostport.ParseIP(addr) == nil {
 		if _, _, err := net.SplitHostPort(addr); err == nil {
-			if host, port, err = splitAddr(addr); err != nil {
+			if host, port, err = hostport.Split(addr); err != nil {
 				return "", 0, err
 			}
 			if port == 0 {
 				return "", 0, errors.New("no node can connect to port 0; leave the port out to use the port that the node listens on")
 			}
-			if port+busPortOffset > maxPort {
-				return "", 0, fmt.Errorf("port + %d, where other nodes would connect, is above %d; use a port up to %d", busPortOffset, maxPort, maxPort-busPortOffset)
+			if port+busPortOffset > hostport.MaxPort {
+				return "", 0, fmt.Errorf("port + %d, where other nodes would connect, is above %d; use a port up to %d", busPortOffset, hostport.MaxPort, hostport.MaxPort-busPortOffset)
 			}
 			addr = host
 		}
 	}
 	switch {
-	case addr == "" || isWildcard(addr):
+	case addr == "" || hostport.IsWildcard(addr):
 		return "", 0, errors.New("names no host; use one by which other nodes and clients reach this one")
-	case !plausibleHost(addr):
+	case !hostport.Plausible(addr):
 		return "", 0, fmt.Errorf("%q is neither an IP address nor a host name, with a port or without", addr)
 	}
 	return addr, port, nil

@@ -1,5 +1,7 @@
 package node
 
+import "github.com/ringside-kv/ringside/resp/node/internal/hostport"
+
 // An Exposure says how far a node is open to other hosts.
 type Exposure int
 
@@ -14,8 +16,8 @@ const (
 // whether protected mode then refuses clients of other hosts. A host name counts
 // as beyond loopback unless it is localhost.
 func (c Config) Exposure() Exposure {
-	host, _, err := splitAddr(c.Addr)
-	if err != nil || isLoopback(host) || c.RequirePass != "" || c.TLSCert != "" {
+	host, _, err := hostport.Split(c.Addr)
+	if err != nil || hostport.IsLoopback(host) || c.RequirePass != "" || c.TLSCert != "" {
 		return ExposureNone
 	}
 	if c.ProtectedMode {

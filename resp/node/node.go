@@ -174,6 +174,10 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.part.Store(n.cluster)
+	if err := n.metrics.ObserveFacts(factsOf(n.cluster)); err != nil {
+		_ = n.server.Close(context.Background())
+		return err
+	}
 	n.health.Also(n.cluster.readiness.ready)
 	n.health.Started(n.store)
 	go func() {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/resp/admin"
+	"github.com/ringside-kv/ringside/resp/node/internal/facts"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -55,6 +57,17 @@ func (rd *readiness) ready() []admin.Check {
 		disk.Err = fmt.Errorf("the disk has not answered for %v", waits.Round(time.Second))
 	}
 	return []admin.Check{entered, lease, own, ranges, disk}
+}
+
+// factsOf returns what the metrics tell of a node and its cluster.
+func factsOf(c *cluster) admin.Facts {
+	return admin.Facts{
+		ID: c.n.id, Role: c.n.cfg.Role, Cluster: c.n.cfg.Cluster, Strategy: c.n.cfg.Strategy, Hash: c.n.cfg.Hash, Ready: c.n.Ready,
+		Alive:       func() (alive, all int) { return facts.CountAlive(c.members.Nodes()) },
+		Leader:      func() (here, known bool) { leader, _ := c.table.Leader(); return leader == c.n.id, leader != "" },
+		Disk:        c.n.store.DiskUsage,
+		Certificate: func() *x509.Certificate { return facts.Certificate(c.n.tls.Load()) },
+	}
 }
 
 // diskTimeout is for how long a write may wait for the disk of a node that is ready.

@@ -18,6 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 )
 
 const testKey = "a key of sixteen bytes or more"
@@ -87,14 +88,14 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 			if d.secret != string(secretNone) {
 				continue
 			}
-			host, _, err := splitAddr(d.addr)
+			host, _, err := hostport.Split(d.addr)
 			if err != nil {
 				t.Fatal(err)
 			}
 			switch {
 			case d.socket == "clients" && c.Exposure() != ExposureNone && !c.ProtectedMode:
 				withoutSecret["clients, by protected-mode no"] = true
-			case !isLoopback(host):
+			case !hostport.IsLoopback(host):
 				t.Errorf("%v: %s at %s answers other hosts without a secret", line, d.socket, d.addr)
 			case guarded:
 				t.Errorf("%v: %s at %s answers without a secret, clients need one", line, d.socket, d.addr)
@@ -133,7 +134,7 @@ func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 		}
 		resptest.WaitFor(t, "a cluster of one", func() bool { return n.cluster.entry.entered.Load() })
 		for what, addr := range map[string]string{"bus": n.cluster.bus.Addr().String(), "gossip": n.gossipAddr()} {
-			if host, _, err := splitAddr(addr); err != nil || !isLoopback(host) {
+			if host, _, err := hostport.Split(addr); err != nil || !hostport.IsLoopback(host) {
 				t.Errorf("%s: %s at %s", tt.name, what, addr)
 			}
 		}

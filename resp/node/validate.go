@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -98,7 +99,7 @@ func useOneOf(accepted []string) string {
 }
 
 func (c Config) validateAddrs(f *faults) {
-	host, port, err := splitAddr(c.baseAddr())
+	host, port, err := hostport.Split(c.baseAddr())
 	switch {
 	case err != nil:
 		f.add("addr", "%q: %v", c.Addr, err)
@@ -122,15 +123,15 @@ func (c Config) validateAddrs(f *faults) {
 		}
 		if _, err := derivedAddr(c.baseAddr(), httpPortOffset); err != nil {
 			f.add("addr", "%q leaves no port for HTTP: %v; use a port up to %d, or set http-addr (%s to disable)",
-				c.Addr, err, maxPort-httpPortOffset, HTTPOff)
+				c.Addr, err, hostport.MaxPort-httpPortOffset, HTTPOff)
 		}
 		return
 	}
-	httpHost, httpPort, httpErr := splitAddr(c.HTTPAddr)
+	httpHost, httpPort, httpErr := hostport.Split(c.HTTPAddr)
 	switch {
 	case httpErr != nil:
 		f.add("http-addr", "%q: %v, or %s", c.HTTPAddr, httpErr, HTTPOff)
-	case err == nil && c.Addr != AddrOff && port != 0 && port == httpPort && overlap(host, httpHost):
+	case err == nil && c.Addr != AddrOff && port != 0 && port == httpPort && hostport.Overlap(host, httpHost):
 		f.add("http-addr", "%q takes the port that addr %q has; use another port, or %s", c.HTTPAddr, c.Addr, HTTPOff)
 	}
 }

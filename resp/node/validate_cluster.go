@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/ketama"
@@ -40,7 +41,7 @@ func (c Config) validateCluster(f *faults) {
 			f.add("advertise", "%q: %v", c.Advertise, err)
 		}
 	}
-	if _, _, err := splitAddr(c.baseAddr()); err != nil {
+	if _, _, err := hostport.Split(c.baseAddr()); err != nil {
 		return // reported, and the rest follows from it
 	}
 	c.validateBetweenNodes(f, "bus-addr", c.BusAddr, busPortOffset)
@@ -68,21 +69,21 @@ func (c Config) validateFounding(f *faults) {
 
 // validateJoin looks at one address to join: a host, with a port or without.
 func validateJoin(peer string) error {
-	if parseIP(strings.Trim(peer, "[]")) != nil {
+	if hostport.ParseIP(strings.Trim(peer, "[]")) != nil {
 		return nil
 	}
 	host := peer
 	if strings.Contains(peer, ":") {
 		var port int
 		var err error
-		if host, port, err = splitAddr(peer); err != nil {
+		if host, port, err = hostport.Split(peer); err != nil {
 			return err
 		}
 		if port == 0 {
 			return errors.New("gossip needs a port, not port 0")
 		}
 	}
-	if host == "" || !plausibleHost(host) {
+	if host == "" || !hostport.Plausible(host) {
 		return errors.New("use host:port, or a host that gossips at port 7379")
 	}
 	return nil
@@ -95,11 +96,11 @@ func (c Config) validateBetweenNodes(f *faults, setting, given string, offset in
 		f.add(setting, "none follows from addr %q: %v; set %s, 127.0.0.1:0 for a free port of this machine, or use a lower port in addr", c.Addr, err, setting)
 		return
 	}
-	host, _, err := splitAddr(addr)
+	host, _, err := hostport.Split(addr)
 	switch {
 	case err != nil:
 		f.add(setting, "%q: %v", addr, err)
-	case isLoopback(host) || c.ClusterKey != "" || c.env.network != nil:
+	case hostport.IsLoopback(host) || c.ClusterKey != "" || c.env.network != nil:
 		// A test's network has no other hosts.
 	case given == "":
 		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1", addr, setting)
@@ -118,13 +119,13 @@ func (c Config) validatePorts(f *faults) {
 	}
 	taken := []struct{ setting, addr string }{{"addr", c.Addr}, {"http-addr", http}}
 	for _, own := range []struct{ setting, addr string }{{"bus-addr", bus}, {"gossip-addr", gossip}} {
-		host, port, err := splitAddr(own.addr)
+		host, port, err := hostport.Split(own.addr)
 		if err != nil || port == 0 {
 			continue
 		}
 		for _, other := range taken {
-			otherHost, otherPort, err := splitAddr(other.addr)
-			if err == nil && port == otherPort && overlap(host, otherHost) {
+			otherHost, otherPort, err := hostport.Split(other.addr)
+			if err == nil && port == otherPort && hostport.Overlap(host, otherHost) {
 				f.add(own.setting, "%q takes the port that %s %q has; use another port", own.addr, other.setting, other.addr)
 			}
 		}

@@ -16,6 +16,7 @@ type Stats struct {
 
 	Accepted        atomic.Int64
 	Refused         atomic.Int64
+	Protected       atomic.Int64 // of Refused: by protected mode
 	BytesIn         atomic.Int64
 	BytesOut        atomic.Int64
 	ProtocolErrors  atomic.Int64
@@ -136,7 +137,7 @@ func (s *Stats) Reset() {
 		}
 	}
 	for _, n := range []*atomic.Int64{
-		&s.Accepted, &s.Refused, &s.BytesIn, &s.BytesOut, &s.ProtocolErrors, &s.OutputLimit, &s.Unauthenticated, &s.ErrorReplies,
+		&s.Accepted, &s.Refused, &s.Protected, &s.BytesIn, &s.BytesOut, &s.ProtocolErrors, &s.OutputLimit, &s.Unauthenticated, &s.ErrorReplies,
 		&s.Hits, &s.Misses, &s.Forwarded, &s.NotMine, &s.Late, &s.Redirected, &s.CrossSlot, &s.LeaseLost, &s.Shrinks, &s.Growths, &s.Apart,
 	} {
 		n.Store(0)

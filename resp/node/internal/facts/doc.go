@@ -1,0 +1,2 @@
+// Package facts derives figures of a node for its metrics.
+package facts

@@ -1,0 +1,33 @@
+package facts
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+// CountAlive counts the nodes that are alive, and all.
+func CountAlive(nodes []members.Node) (alive, all int) {
+	for i := range nodes {
+		if nodes[i].Status == members.Alive {
+			alive++
+		}
+	}
+	return alive, len(nodes)
+}
+
+// Certificate returns the certificate of a server, nil if it has none.
+func Certificate(of *tls.Config) *x509.Certificate {
+	if of == nil || len(of.Certificates) == 0 || len(of.Certificates[0].Certificate) == 0 {
+		return nil
+	}
+	if leaf := of.Certificates[0].Leaf; leaf != nil {
+		return leaf
+	}
+	leaf, err := x509.ParseCertificate(of.Certificates[0].Certificate[0])
+	if err != nil {
+		return nil
+	}
+	return leaf
+}
