@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/feed"
 	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -81,6 +82,7 @@ func (c *testCluster) failOver(id string) {
 func TestBackupTakesOver(t *testing.T) {
 	for _, backups := range []int{1, 2} {
 		t.Run(fmt.Sprintf("backups=%d", backups), func(t *testing.T) {
+			randomtest.DrawShort(t, 2)
 			replicated(t, 0, backups, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 				c.join("n4")
 				c.settle("a join")

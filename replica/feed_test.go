@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -59,6 +60,7 @@ func TestBackupsHaveAllThatWasAcknowledged(t *testing.T) {
 	for _, faults := range []float64{0, 0.05} {
 		for _, backups := range []int{1, 2} {
 			t.Run(fmt.Sprintf("faults=%v/backups=%d", faults, backups), func(t *testing.T) {
+				randomtest.DrawShort(t, 4)
 				replicated(t, faults, backups, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 					stop := c.clients(seed, 300)
 					time.Sleep(5 * time.Second)

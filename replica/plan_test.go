@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -15,6 +16,7 @@ import (
 func TestPlannedChangesFailNoWrite(t *testing.T) {
 	for _, backups := range []int{1, 2} {
 		t.Run(fmt.Sprintf("backups=%d", backups), func(t *testing.T) {
+			randomtest.DrawShort(t, 3)
 			replicated(t, 0, backups, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 				stop := c.clients(seed, 300)
 				c.join("n4")

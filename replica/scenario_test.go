@@ -42,9 +42,9 @@ func TestScenarios(t *testing.T) {
 			return
 		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			// Half of the scenarios play in each run, and a third under -short, drawn anew; go
+			// Half of the scenarios play in each run, and an eighth under -short, drawn anew; go
 			// tool task test:virtual plays them all.
-			if os.Getenv("RINGSIDE_LONG") == "" && (rand.IntN(2) > 0 || testing.Short() && rand.IntN(3) > 1) {
+			if os.Getenv("RINGSIDE_LONG") == "" && (rand.IntN(2) > 0 || testing.Short() && rand.IntN(4) > 0) {
 				return d.Expected
 			}
 			seed := rand.Uint64()

@@ -122,6 +122,8 @@ func cmdRingDrained(x *call) {
 		return
 	}
 	err = x.within(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+		defer cancel()
 		for {
 			routes := x.srv.routes.Load()
 			if routes == nil || routes.Policies.Of(int(n)).Change == change {

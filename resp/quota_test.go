@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
@@ -118,6 +119,7 @@ func evictServer(t *testing.T, limit, policy string) (*Server, *resptest.Conn) {
 func TestEvictionKeepsDataWithinLimit(t *testing.T) {
 	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
+			randomtest.DrawShort(t, 4)
 			const limit, size, keys = 256 << 10, 1000, 2000
 			srv, o := evictServer(t, strconv.Itoa(limit), policy)
 			value := strings.Repeat("v", size)

@@ -51,7 +51,11 @@ func timeless(t *testing.T, r *Report) string {
 func TestReportFollowsFromTheSeedAlone(t *testing.T) {
 	c := small()
 	first := timeless(t, simulate(t, c))
-	for _, procs := range []int{1, 3, 8} {
+	runs := []int{1, 3, 8}
+	if testing.Short() {
+		runs = runs[2:]
+	}
+	for _, procs := range runs {
 		before := runtime.GOMAXPROCS(procs)
 		again := timeless(t, simulate(t, c))
 		runtime.GOMAXPROCS(before)
@@ -60,7 +64,7 @@ func TestReportFollowsFromTheSeedAlone(t *testing.T) {
 		}
 	}
 	c.Seed++
-	if timeless(t, simulate(t, c)) == first {
+	if !testing.Short() && timeless(t, simulate(t, c)) == first {
 		t.Error("another seed gives the same report")
 	}
 }
@@ -220,7 +224,11 @@ func TestHotKeysAreAsManyAsAskedFor(t *testing.T) {
 
 func TestStoppedSimulationReportsFinishedSteps(t *testing.T) {
 	whole := simulate(t, small())
-	for _, stopAt := range []float64{0, 0.02, 0.1, 0.3, 0.6, 0.95} {
+	moments := []float64{0, 0.02, 0.1, 0.3, 0.6, 0.95}
+	if testing.Short() {
+		moments = []float64{0.1, 0.6}
+	}
+	for _, stopAt := range moments {
 		ctx, stop := context.WithCancel(context.Background())
 		c := small()
 		c.Progress = func(done, total int, _ string) {
@@ -322,7 +330,11 @@ func TestKeysOfOneSlotOrTagLieTogether(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&text, "{tag}%d\n", i)
 	}
-	for _, hash := range strategy.Hashes() {
+	hashes := strategy.Hashes()
+	if testing.Short() {
+		hashes = hashes[:1]
+	}
+	for _, hash := range hashes {
 		c := small()
 		c.Base.Hash, c.KeySource = hash, strings.NewReader(text.String())
 		report := simulate(t, c)
