@@ -189,7 +189,8 @@ func TestDashboardsAndAlertsQueryMetricsThatExist(t *testing.T) {
 	}
 	metrics := exec.Command(promtool, "check", "metrics")
 	metrics.Stdin = strings.NewReader(body)
-	for _, cmd := range []*exec.Cmd{metrics, exec.Command(promtool, "check", "rules", "prometheus/alerts.yaml")} {
+	for _, cmd := range []*exec.Cmd{metrics, exec.Command(promtool, "check", "rules", "prometheus/alerts.yaml"),
+		exec.Command(promtool, "test", "rules", "prometheus/alerts_test.yaml")} {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %v\n%s", cmd.Args, err, out)
 		}
