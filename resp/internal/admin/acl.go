@@ -12,7 +12,7 @@ import (
 )
 
 // There is one user, who may do everything. The commands about users describe it, and know
-// the categories of commands.
+// the command.ACLCategories of commands.
 
 const theUser = "default"
 
@@ -71,19 +71,16 @@ func cmdAclGetuser(x *call) {
 	x.Array(0)
 }
 
-// categories are those of ACL rules, without their @, in the order of ACL CAT.
-var categories = strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting")
-
 func cmdAclCat(x *call) {
 	switch {
 	case len(x.Args) == 2:
-		x.Array(len(categories))
-		for _, category := range categories {
+		x.Array(len(command.ACLCategories))
+		for _, category := range command.ACLCategories {
 			x.BulkString(category)
 		}
 	case len(x.Args) > 3:
 		x.WrongSubcommand("ACL")
-	case !slices.ContainsFunc(categories, func(c string) bool { return wire.EqualFold(x.Args[2], c) }):
+	case !slices.ContainsFunc(command.ACLCategories, func(c string) bool { return wire.EqualFold(x.Args[2], c) }):
 		x.Error("ERR Unknown category '" + string(command.Shown(x.Args[2], 128)) + "'")
 	default:
 		category := "@" + strings.ToLower(string(x.Args[2]))
@@ -164,7 +161,7 @@ func cmdAclLog(x *call) {
 func cmdAclHelp(x *command.Call) {
 	command.Help(x, "ACL",
 		"CAT [<category>]",
-		"    List the categories of commands, or the commands of one.",
+		"    List the command.ACLCategories of commands, or the commands of one.",
 		"DRYRUN <username> <command> [<arg> ...]",
 		"    Tell whether the user may run the command.",
 		"GENPASS [<bits>]",

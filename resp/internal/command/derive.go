@@ -21,6 +21,19 @@ var groupCategories = map[string]string{
 	"scripting":    "@scripting",
 }
 
+// ACLCategories are the categories of ACL rules, without their @, in the order of ACL CAT. The last one is not
+// Redis': it has the commands that Redis does not know.
+var ACLCategories = strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting ring")
+
+// isOwn reports whether a command is about the ring, as no command of Redis is.
+func isOwn(c *Row) bool {
+	name := c.Name
+	if c.Parent != nil {
+		name = c.Parent.Name
+	}
+	return name == "ring" || name == "hashmask" || name == "loadlevels"
+}
+
 // aclCategories lists the categories of a command in the order of COMMAND INFO.
 func aclCategories(c *Row) []string {
 	category := groupCategories[c.Group]
@@ -58,6 +71,7 @@ func aclCategories(c *Row) []string {
 		{"@connection", false},
 		{"@transaction", false},
 		{"@scripting", false},
+		{"@ring", isOwn(c)},
 	} {
 		if candidate.in || candidate.name == category {
 			list = append(list, candidate.name)

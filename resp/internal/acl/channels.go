@@ -1,0 +1,25 @@
+package acl
+
+import (
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+)
+
+// AllowsChannel reports whether one of some patterns allows a channel, or, literally, a pattern of channels.
+func AllowsChannel(patterns []string, channel []byte, isPattern bool) bool {
+	for _, p := range patterns {
+		if isPattern && p == string(channel) || !isPattern && glob.Match([]byte(p), channel, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// Channels returns the patterns of channels that any selector of the user has; everything tells that one has
+// all channels.
+func (u *User) Channels() (patterns []string, everything bool) {
+	for _, s := range u.selectors {
+		everything = everything || s.anywhere
+		patterns = append(patterns, s.channels...)
+	}
+	return patterns, everything
+}

@@ -1,0 +1,91 @@
+package acl
+
+import (
+	"sync"
+	"time"
+)
+
+// An Entry is one or more refused calls or logins of a user that were alike, one soon after the other.
+type Entry struct {
+	Count   int64
+	Reason  string // "command", "key", "channel" or "auth"
+	Context string // "toplevel", "multi" or "lua"
+	Object  string // the command, key or channel
+	User    string
+	At      time.Time // of the last one
+	Client  string    // of the last one, as CLIENT LIST describes it
+}
+
+const (
+	// groupFor is how long after one entry a like one is counted with it, if it is among the newest.
+	groupFor = time.Minute
+	groupOf  = 10
+	// maxObject bounds what is kept of a key or channel, in bytes.
+	maxObject = 1 << 10
+	// maxEntries bounds the log, whatever acllog-max-len says.
+	maxEntries = 10_000
+)
+
+// A Log keeps what was refused. Its methods may be called from any goroutine.
+type Log struct {
+	mu      sync.Mutex
+	entries []Entry // oldest first
+}
+
+// Add notes an entry, of which a log of so many entries keeps the newest.
+func (l *Log) Add(e Entry, most int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.Count, e.Object, e.User = 1, e.Object[:min(len(e.Object), maxObject)], e.User[:min(len(e.User), maxObject)]
+	for i := len(l.entries) - 1; i >= max(len(l.entries)-groupOf, 0); i-- {
+		if old := &l.entries[i]; old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User && e.At.Sub(old.At).Abs() <= groupFor {
+			e.Count += old.Count
+			l.entries = append(l.entries[:i], l.entries[i+1:]...)
+			break
+		}
+	}
+	l.entries = append(l.entries, e)
+	if over := len(l.entries) - int(min(most, maxEntries)); over > 0 {
+		l.entries = append([]Entry(nil), l.entries[over:]...)
+	}
+}
+
+// Newest returns the newest entries, the newest one first, at most n.
+func (l *Log) Newest(n int64) []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var newest []Entry
+	for i := len(l.entries) - 1; i >= 0 && int64(len(newest)) < n; i-- {
+		newest = append(newest, l.entries[i])
+	}
+	return newest
+}
+
+// Reset empties the log.
+func (l *Log) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = nil
+}
+
+// LogReason returns what the log calls the reason of a denial.
+func (d Denial) LogReason() string {
+	switch d.Reason {
+	case DeniedKey, DeniedBy, DeniedGet:
+		return "key"
+	case DeniedChannel:
+		return "channel"
+	case Allowed, DeniedCommand:
+	}
+	return "command"
+}
+
+// LogObject returns what the log names of a call.
+func (d Denial) LogObject(call *Call) string {
+	switch d.Reason {
+	case DeniedKey, DeniedChannel, DeniedBy, DeniedGet:
+		return string(call.Args[d.Pos])
+	case Allowed, DeniedCommand:
+	}
+	return call.Row.Full
+}

@@ -1,0 +1,198 @@
+package acl
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+)
+
+// A Registry has the present users of a server. Its fields are set before the first client; its methods may be
+// called from any goroutine.
+type Registry struct {
+	// Catalog is of the server's commands.
+	Catalog *Catalog
+	// Agree has a cluster agree on changes and returns the index of the table that has them. Its error wraps
+	// [agreed.ErrChanged] if a value is of another version. Without it the server decides alone.
+	Agree func(ctx context.Context, changes []agreed.Change) (index uint64, err error)
+	// Confirm waits, for a while, until other nodes go by the users as of an index.
+	Confirm func(index uint64)
+	// Changed is called with the users of before and those that have replaced them.
+	Changed func(before, now *Users)
+	// Anywhere reports whether new users and selectors have all channels.
+	Anywhere func() bool
+	// File is the path of the ACL file; empty if there is none.
+	File   string
+	Logger *slog.Logger
+	Log    Log
+
+	now   atomic.Pointer[Users]
+	index atomic.Uint64 // as of which now is known to be
+
+	mu       sync.Mutex // guards changes of the fields above, and what follows
+	password string
+	next     chan struct{} // closed with the next change, or the next index
+}
+
+// Open makes the first users: the default one, with the server's own password, or with none if that is empty.
+func (r *Registry) Open(password string) {
+	r.next = make(chan struct{})
+	r.password = password
+	users, _ := newUsers(r.Catalog, nil, nil, NewDefault(r.Catalog, password))
+	r.now.Store(users)
+}
+
+// Now returns the present users.
+func (r *Registry) Now() *Users { return r.now.Load() }
+
+// SetPassword changes the server's own password, which is that of the default user unless this one is agreed on.
+func (r *Registry) SetPassword(password string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.password = password; !r.Now().agreed {
+		r.replace(r.Now().values)
+	}
+}
+
+// Set brings the users in line with what is agreed on as of an index. Older ones than the present are ignored.
+func (r *Registry) Set(values *agreed.Values, index uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if index < r.index.Load() {
+		return
+	}
+	r.index.Store(index)
+	if values != r.Now().values {
+		r.replace(values)
+	}
+	close(r.next)
+	r.next = make(chan struct{})
+}
+
+// replace makes the users anew. The lock is held.
+func (r *Registry) replace(values *agreed.Values) {
+	before := r.Now()
+	users, err := newUsers(r.Catalog, before, values, NewDefault(r.Catalog, r.password))
+	if err != nil {
+		r.Logger.Error("a user whose rules cannot be read may do nothing", "err", err)
+	}
+	r.now.Store(users)
+	r.Changed(before, users)
+}
+
+// Await waits until the users are those of an index, or later ones. It returns false if the context ends before.
+func (r *Registry) Await(ctx context.Context, index uint64) bool {
+	for {
+		r.mu.Lock()
+		next := r.next
+		r.mu.Unlock()
+		if r.index.Load() >= index {
+			return true
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+const (
+	changeTimeout = 10 * time.Second
+	// newerTimeout is how long to wait for the change that came first.
+	newerTimeout = 200 * time.Millisecond
+	changeTries  = 20
+)
+
+// change has changes decided that are made from the present users, and waits until they are in force. It tries
+// again if others came first. No changes are none.
+func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.Change, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	var err error
+	for range changeTries {
+		now, known := r.Now(), r.index.Load()
+		changes, fault := from(now)
+		if fault != nil || len(changes) == 0 {
+			return fault
+		}
+		if err = now.fits(changes); err != nil && !errors.Is(err, agreed.ErrChanged) {
+			return err
+		}
+		index := uint64(0)
+		if index, err = r.decide(ctx, changes); err == nil {
+			r.Await(ctx, index)
+			if r.Confirm != nil {
+				r.Confirm(index)
+			}
+			return nil
+		}
+		if !errors.Is(err, agreed.ErrChanged) {
+			return err
+		}
+		wait, stop := context.WithTimeout(ctx, newerTimeout)
+		r.Await(wait, known+1)
+		stop()
+	}
+	return err
+}
+
+func (r *Registry) decide(ctx context.Context, changes []agreed.Change) (uint64, error) {
+	if r.Agree != nil {
+		return r.Agree(ctx, changes)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	index := r.index.Load() + 1
+	values, err := r.Now().values.With(changes, index)
+	if err != nil {
+		return 0, err
+	}
+	r.index.Store(index)
+	r.replace(values)
+	return index, nil
+}
+
+// SetUser changes a user by rules, or makes it. A fault of a rule is in the words of Redis.
+func (r *Registry) SetUser(ctx context.Context, name string, rules []string) error {
+	switch {
+	case hasSpace(name):
+		return ruleError("Usernames can't contain spaces or null characters")
+	case len(name) > maxName:
+		return ruleError("the name of the user is too long")
+	}
+	return r.change(ctx, func(now *Users) ([]agreed.Change, error) {
+		user := now.Get(name)
+		if user == nil {
+			user = NewUser(r.Catalog, name, r.Anywhere())
+		}
+		next, err := user.With(r.Anywhere(), rules...)
+		if err != nil {
+			return nil, err
+		}
+		if next.rules == user.rules && now.Get(name) != nil {
+			return nil, nil
+		}
+		return []agreed.Change{now.set(next)}, nil
+	})
+}
+
+// Delete removes users and returns how many there were.
+func (r *Registry) Delete(ctx context.Context, names []string) (n int, err error) {
+	err = r.change(ctx, func(now *Users) (changes []agreed.Change, _ error) {
+		seen := make(map[string]bool)
+		for _, name := range names {
+			if c, ok := now.remove(name); ok && !seen[name] {
+				seen[name] = true
+				changes = append(changes, c)
+			}
+		}
+		n = len(changes)
+		return changes, nil
+	})
+	return n, err
+}

@@ -1,0 +1,120 @@
+package acl
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+)
+
+// Prefix begins the names of agreed values that are users: the name of the user follows, and the value has
+// its rules.
+const Prefix = "user/"
+
+const (
+	// MaxUsers is how many bytes the rules and names of all users may take.
+	MaxUsers = 1 << 20
+	maxName  = 512
+)
+
+// Users are those of one moment, ordered by name. They never change.
+type Users struct {
+	all     []*User
+	byName  map[string]*User
+	initial *User // the default user
+	// agreed reports that the default user is agreed on, and not made from the server's password.
+	agreed bool
+	values *agreed.Values
+}
+
+// newUsers returns the users of agreed values, and the initial default user unless one of them is it. It takes
+// those that are as before from the users before. Rules about commands that this build does not know are left
+// out. A user with any other fault may do nothing.
+func newUsers(c *Catalog, before *Users, values *agreed.Values, initial *User) (*Users, error) {
+	u := &Users{byName: make(map[string]*User), values: values}
+	var failed error
+	for _, v := range values.Under(Prefix) {
+		name := v.Name[len(Prefix):]
+		user := before.Get(name)
+		if user == nil || before.values.Of(v.Name) != v {
+			var err error
+			if user, err = parse(c, name, v.Body); err != nil {
+				failed = cmp.Or(failed, fmt.Errorf("rules of user %q: %w", name, err))
+				user = NewUser(c, name, false) // it may do nothing
+			}
+		}
+		u.all, u.byName[name] = append(u.all, user), user
+	}
+	if u.initial = u.byName[DefaultName]; u.initial == nil {
+		u.initial, u.byName[DefaultName] = initial, initial
+		at, _ := slices.BinarySearchFunc(u.all, DefaultName, func(u *User, name string) int { return strings.Compare(u.name, name) })
+		u.all = slices.Insert(u.all, at, initial)
+	} else {
+		u.agreed = true
+	}
+	return u, failed
+}
+
+// parse reads rules as [User.Rules] writes them.
+func parse(c *Catalog, name, rules string) (*User, error) {
+	return NewUser(c, name, false).with(false, splitRules(rules), func(err error) bool { return err == errUnknown })
+}
+
+// splitRules splits what [User.Rules] writes: a pattern may hold quotes.
+func splitRules(rules string) []string { return strings.Split(rules, " ") }
+
+// Get returns the user of a name, nil if there is none.
+func (u *Users) Get(name string) *User {
+	if u == nil {
+		return nil
+	}
+	return u.byName[name]
+}
+
+// All returns the users in the order of their names. The caller must not change them.
+func (u *Users) All() []*User { return u.all }
+
+// Default returns the default user, which connections have before they log in.
+func (u *Users) Default() *User { return u.initial }
+
+// DefaultIsAgreed reports whether the default user is agreed on, so that the server's own password does not
+// count.
+func (u *Users) DefaultIsAgreed() bool { return u.agreed }
+
+// Lines returns the users as lines of an ACL file, as ACL LIST shows them.
+func (u *Users) Lines() []string {
+	lines := make([]string, len(u.all))
+	for i, user := range u.all {
+		lines[i] = "user " + user.name + " " + user.rules
+	}
+	return lines
+}
+
+// set returns the change that gives a user its present rules.
+func (u *Users) set(user *User) agreed.Change {
+	return agreed.Change{Name: Prefix + user.name, Body: user.rules, Was: u.values.Of(Prefix + user.name).Version}
+}
+
+// remove returns the change that removes a user, and whether there is one.
+func (u *Users) remove(name string) (agreed.Change, bool) {
+	v := u.values.Of(Prefix + name)
+	return agreed.Change{Name: v.Name, Was: v.Version, Remove: true}, v.Version != 0
+}
+
+// fits returns an error if the users after some changes would be too many.
+func (u *Users) fits(changes []agreed.Change) error {
+	next, err := u.values.With(changes, 1)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, v := range next.Under(Prefix) {
+		size += len(v.Name) + len(v.Body)
+	}
+	if size > MaxUsers {
+		return fmt.Errorf("the users would have %d bytes of rules, %d are allowed", size, MaxUsers)
+	}
+	return nil
+}
