@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -10,6 +11,7 @@ import (
 type clientFilter struct {
 	id          int64
 	addr, laddr []byte
+	user        string
 	is          func(*conn) bool // of a type
 	skipMe      bool
 }
@@ -19,7 +21,7 @@ func cmdClientKill(x *call) {
 		x.killAddr(x.Args[2])
 		return
 	}
-	f, msg := parseClientFilter(x.Args[2:])
+	f, msg := parseClientFilter(x.srv.users.Now(), x.Args[2:])
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -37,7 +39,7 @@ func (x *call) killAddr(addr []byte) {
 }
 
 // parseClientFilter returns an error reply, or "".
-func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
+func parseClientFilter(users *acl.Users, args [][]byte) (f clientFilter, msg string) {
 	f.skipMe = true
 	for ; len(args) > 0; args = args[2:] {
 		if len(args) == 1 {
@@ -62,7 +64,7 @@ func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
 		case wire.EqualFold(name, "laddr"):
 			f.laddr = value
 		case wire.EqualFold(name, "user"):
-			if string(value) != "default" {
+			if f.user = string(value); users.Get(f.user) == nil {
 				return f, "ERR No such user '" + string(command.Shown(value, 128)) + "'"
 			}
 		case wire.EqualFold(name, "skipme") && wire.EqualFold(value, "yes"):
@@ -97,6 +99,7 @@ func (x *call) kill(f *clientFilter) int64 {
 func (f *clientFilter) matches(c *conn) bool {
 	switch {
 	case f.is != nil && !f.is(c):
+	case f.user != "" && c.session.userName() != f.user:
 	case f.id != 0 && c.session.id != f.id:
 	case f.addr != nil && c.net.RemoteAddr().String() != string(f.addr):
 	case f.laddr != nil && c.net.LocalAddr().String() != string(f.laddr):

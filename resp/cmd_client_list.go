@@ -149,10 +149,10 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	memory, pushes := x.srv.budget.of(c), c.pushes.waiting()
 	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d"+
 		" multi=%d qbuf=%d qbuf-free=0 argv-mem=%d multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
-		" cmd=%s user=default redir=%d resp=%d lib-name=%s lib-ver=%s\n",
+		" cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s\n",
 		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
 		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, s.database.Load(), c.subs.Of(pubsub.Channel), c.subs.Of(pubsub.Pattern),
-		c.subs.Of(pubsub.Shard), queued, request, arguments, pushes, memory, last, c.redirection(), s.proto.Load(), libName, libVer)
+		c.subs.Of(pubsub.Shard), queued, request, arguments, pushes, memory, last, s.userName(), c.redirection(), s.proto.Load(), libName, libVer)
 }
 
 // descriptor returns the number of the connection's socket, -1 if it has none.

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -40,7 +41,7 @@ const (
 func cmdAuth(x *call) {
 	switch len(x.Args) {
 	case 2:
-		if x.srv.settings.Password.Load() == nil {
+		if x.srv.users.Now().Default().NeedsNoPassword() {
 			x.Error(msgNoPass)
 			return
 		}
@@ -59,18 +60,22 @@ func cmdAuth(x *call) {
 // login checks a name and password. It has replied, after a while, if they are
 // wrong.
 func (x *call) login(name, password []byte) bool {
+	c := x.conn
+	var user *acl.User
 	right := func() bool {
-		want := x.srv.settings.Password.Load()
-		return string(name) == "default" && (want == nil || passwordIs(*want, password))
+		user = x.srv.users.Now().Login(name, password)
+		return user != nil
 	}
 	start := x.srv.clock()
-	ok := x.srv.logins.check(x.conn, right)
+	ok := x.srv.logins.Check(c.net.RemoteAddr(), &c.session.waiting, c.gone, x.srv.stop, right)
 	x.waited += x.srv.clock() - start
 	if !ok {
+		noteLogin(x, name)
 		x.Error(msgWrongPass)
 		return false
 	}
-	x.conn.session.authed = true
+	setUser(c, user)
+	c.session.authed = true
 	x.srv.unauthenticated.remove(x.conn)
 	return true
 }
@@ -113,7 +118,7 @@ func cmdHello(x *call) {
 	if name != nil && !x.login(name, password) {
 		return
 	}
-	if !s.authed {
+	if !x.conn.authorized() {
 		x.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 		return
 	}
@@ -177,7 +182,8 @@ func cmdReset(x *call) {
 	if s.replies == replyOff {
 		s.replies = replyOn
 	}
-	if s.authed = x.srv.settings.Password.Load() == nil; !s.authed {
+	setUser(x.conn, x.srv.users.Now().Default())
+	if s.authed = s.user.Load().Open(); !s.authed {
 		x.srv.unauthenticated.add(x.conn)
 	}
 	x.setProto(2)

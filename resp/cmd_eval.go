@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/functions"
 	"github.com/ringside-kv/ringside/resp/internal/scripts"
@@ -214,8 +215,28 @@ func logScript(s *Server, level int, message string, about ...any) {
 // CountError implements script.Host.
 func (h *scriptHost) CountError(msg string) { h.call.srv.stats.ErrorReply([]byte(msg)) }
 
-// Known implements script.Host.
-func (h *scriptHost) Known(args [][]byte) bool { return h.call.srv.table.Find(args) != nil }
+// Allows implements script.Host.
+func (h *scriptHost) Allows(args [][]byte) (known, allowed bool) {
+	cmd := h.call.srv.table.Find(args)
+	return cmd != nil, cmd != nil && h.denied(cmd, args, false) == ""
+}
+
+// denied is the error of a command that the user of the script may not call, or "".
+func (h *scriptHost) denied(cmd *command.Row, args [][]byte, note bool) string {
+	user := rights(h.call)
+	if user == nil {
+		return ""
+	}
+	call := acl.Call{Row: cmd, Args: args}
+	d, _ := user.Check(&call, nil)
+	if d.Reason == acl.Allowed {
+		return ""
+	}
+	if note {
+		noteDenied(h.call.conn, user.Name(), d, &call, "lua")
+	}
+	return d.ScriptText()
+}
 
 // Call implements script.Host.
 func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal string, err error) {
@@ -287,6 +308,11 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 		return "ERR Wrong number of args calling Redis command from script", false
 	case cmd.Flags&command.FlagNoScript != 0 || cmd.Between || cmd.Waits:
 		return "ERR This Redis command is not allowed from script", false
+	}
+	if msg := h.denied(cmd, args, true); msg != "" {
+		return msg, false
+	}
+	switch {
 	case cmd.Spread && cmd.Flags&command.FlagWrite != 0:
 		return "ERR " + strings.ToUpper(cmd.Full) + " is not possible in a script, which holds latches of keys", true
 	case cmd.Spread && x.conn.spansNodes():

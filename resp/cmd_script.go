@@ -212,11 +212,17 @@ func (c *conn) words(r *request) [][]byte {
 
 // wire is a request as it is sent to another node.
 func (c *conn) wire(r *request) []byte {
-	if !r.stored && (r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil) {
+	as := c.rules != nil && r.cmd != nil && r.cmd.Script
+	if !r.stored && !as && (r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil) {
 		return r.raw
 	}
 	args := c.words(r)
-	b := wire.AppendArray(nil, len(args))
+	var b []byte
+	if as {
+		b = appendAs(wire.AppendArray(b, asWords+len(args)), c.session.userName())
+	} else {
+		b = wire.AppendArray(b, len(args))
+	}
 	for _, arg := range args {
 		b = wire.AppendBulk(b, arg)
 	}

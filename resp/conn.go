@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/socket"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/footprint"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
@@ -33,6 +34,8 @@ type conn struct {
 	secure *tls.Conn      // net, nil without TLS
 	from   *forwardedConn // of a connection that runs what another node forwards
 	unit   *store.Unit
+	users  *acl.Users // by which rules was looked up; nil if that is to be done
+	rules  *acl.User  // the rights that are checked; nil if the client may do everything, or is a node
 
 	in     []byte // read buffer
 	start  int    // in[start:end] is not run yet

@@ -80,7 +80,7 @@ func (u *unauthenticated) each(s *Server) iter.Seq[*list.Element] {
 	return func(yield func(*list.Element) bool) {
 		for e, next := u.conns.Front(), (*list.Element)(nil); e != nil; e = next {
 			next = e.Next()
-			if s.settings.Password.Load() == nil && e.Value.(unauthenticatedConn).tlsDone.Load() {
+			if s.users.Now().Default().Open() && e.Value.(unauthenticatedConn).tlsDone.Load() {
 				continue
 			}
 			if !yield(e) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -34,6 +35,8 @@ type request struct {
 	keyAt       int32         // which argument its only key is; 0: it has none, or several
 	placed      [2]int32      // its places are conn.touched[placed[0]:placed[1]]
 	touches     bool          // it has keys: only then its reply needs the node's lease
+	denied      acl.Denial    // why the client may not send it
+	as          *acl.User     // for whom another node forwards it, if its commands are to be checked
 	judged      bool          // as to whether its keys lie together
 	waits       bool          // it may wait until a key gets something
 	stored      bool          // its keys are stored ones, where written has the client's; see storeKeys
@@ -58,6 +61,9 @@ func (c *conn) run() {
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.multi.forget(c)
 	c.stored = databaseOf(c)
+	if c.from == nil && c.users != c.srv.users.Now() {
+		loadUser(c)
+	}
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i], c.alike(i))
 	}
@@ -71,6 +77,10 @@ func (c *conn) runResolved() {
 		if i != last { // the request that the connection may have waited for is answered
 			c.markBlocked(false)
 			last = i
+		}
+		if c.from == nil && c.users != c.srv.users.Now() {
+			reloadUser(c, c.reqs[i:])
+			continue
 		}
 		restoreKeys(c, c.reqs[i:])
 		if c.answerReleased(&c.reqs[i]) {
@@ -115,15 +125,9 @@ func (c *conn) runResolved() {
 				i += c.messages(c.reqs[i:])
 				continue
 			}
-			before := c.authorized()
 			c.alone(&c.reqs[i])
-			i++
-			if c.authorized() != before { // RESET, and AUTH after it
-				c.stored = databaseOf(c)
-				for j := i; j < len(c.reqs); j++ {
-					c.reqs[j].toWritten()
-					c.resolve(&c.reqs[j], nil)
-				}
+			if i++; c.from == nil && c.users != c.srv.users.Now() { // AUTH, RESET, ACL SETUSER
+				reloadUser(c, c.reqs[i:])
 			}
 			continue
 		}
@@ -156,7 +160,10 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	if known != nil && known.Takes(len(args)) {
 		r.cmd, r.msg = known, ""
 	} else {
-		r.cmd, r.msg = c.srv.table.Lookup(args)
+		if r.cmd, r.msg = c.srv.table.Lookup(args); c.from != nil {
+			unwrap(c, r)
+			args = c.args[r.first:r.last]
+		}
 	}
 	r.waits = r.msg == "" && r.cmd.MayWait(args)
 	switch {
@@ -169,6 +176,9 @@ func (c *conn) resolve(r *request, known *command.Row) {
 		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.Full, "|", " ")) + " is what nodes send each other"
 	case c.from != nil && !r.cmd.ForNodes:
 		r.msg = "ERR '" + r.cmd.Full + "' is not forwarded"
+	}
+	if c.rules != nil && r.msg == "" {
+		deny(c, r)
 	}
 	r.msg = rejection(r.cmd, r.msg)
 	if c.from == nil && r.msg == "" && len(r.cmd.Keys) > 0 {

@@ -73,6 +73,7 @@ func (c *conn) runOne(r *request) {
 		return
 	}
 	if r.msg != "" {
+		noteRequest(c, r, "toplevel")
 		c.reject(r.cmd, rejection(r.cmd, r.msg))
 		return
 	}

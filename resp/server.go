@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
+	"github.com/ringside-kv/ringside/resp/internal/login"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -57,6 +59,8 @@ type Config struct {
 	// step to take together with the change, or why the change is refused. It must not
 	// block.
 	Password func(password string) (apply func(), err error)
+	// ACLFile is the path of the file of ACL LOAD and ACL SAVE, or empty.
+	ACLFile string
 	// TellAll is for how long, once there are routes, all key events are told: until other
 	// nodes can have said which they want.
 	TellAll time.Duration
@@ -118,7 +122,8 @@ type Server struct {
 	budget          budget
 	pause           pause
 	monitors        monitors
-	logins          logins
+	logins          login.Guesses
+	users           acl.Registry
 	foreign         foreign.Log
 	unauthenticated unauthenticated
 	started         time.Time
@@ -178,6 +183,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.settings.Set(nil, &cfg.Settings)
 	s.settings.Protected.Store(cfg.ProtectedMode)
 	s.settings.KeepAlive.Store(int64(cfg.TCPKeepAlive))
+	openUsers(s, &cfg)
 	s.stats = stats.New(s.table)
 	startQuota(s)
 	s.admin = newAdmin(s)
@@ -303,7 +309,7 @@ func (s *Server) refusal(nc net.Conn) string {
 	if s.count.Load() >= s.settings.MaxClients.Load() && !s.unauthenticated.evict(s) {
 		return "ERR max number of clients reached"
 	}
-	if s.settings.Protected.Load() && s.cfg.TLS == nil && s.settings.Password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
+	if s.settings.Protected.Load() && s.cfg.TLS == nil && s.users.Now().Default().NeedsNoPassword() && !isLoopback(nc.RemoteAddr()) {
 		return "DENIED Ringside runs in protected mode: it has no password and no TLS, and so talks to " +
 			"clients on the same host only. Set --requirepass or --tls-cert, or, if every host that can " +
 			"reach it may read and change all data, --protected-mode=no."

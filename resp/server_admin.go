@@ -1,7 +1,9 @@
 package resp
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
@@ -13,7 +15,7 @@ import (
 
 func newAdmin(s *Server) *admin.Server {
 	return &admin.Server{
-		Store: s.store, Log: s.log, Table: s.table, Stats: s.stats, Settings: &s.settings, Quota: s.quota,
+		Store: s.store, Users: &s.users, Log: s.log, Table: s.table, Stats: s.stats, Settings: &s.settings, Quota: s.quota,
 		Config: newConfig(s), Source: adminSource{s}, Shutdown: s.cfg.Shutdown,
 		Version: s.cfg.Version, NodeID: s.cfg.NodeID, RunID: s.runID, ConfigFile: s.cfg.ConfigFile, Rewrite: s.cfg.Rewrite,
 	}
@@ -33,6 +35,18 @@ func (a adminClient) Name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.name
+}
+
+func (a adminClient) User() string { return a.c.session.userName() }
+
+func (a adminClient) Describe() string {
+	return strings.TrimSuffix(string(a.c.call.appendClient(nil, a.c)), "\n")
+}
+
+func (a adminClient) ChangeUsers(change func(ctx context.Context) error) error {
+	a.c.session.keepOpen.Store(true)
+	defer a.c.session.keepOpen.Store(false)
+	return a.c.call.within(change)
 }
 
 // An adminSource is a server as internal/admin sees it.

@@ -25,7 +25,15 @@ func (s *Server) parsePassword(value string) (func(), string) {
 			return nil, err.Error()
 		}
 	}
-	return func() { follow(); s.settings.SetPassword(value) }, ""
+	return func() { follow(); s.settings.SetPassword(value); s.users.SetPassword(value) }, ""
+}
+
+// parseNewPassword is parsePassword for CONFIG SET: a password that does not count is refused.
+func parseNewPassword(s *Server, value string) (func(), string) {
+	if s.users.Now().DefaultIsAgreed() {
+		return nil, "the cluster has agreed on the user default: change its password by ACL SETUSER default"
+	}
+	return s.parsePassword(value)
 }
 
 // parseMinFreeDisk takes the free space in bytes below which writes are refused; 0 is off.
@@ -83,7 +91,7 @@ func (s *Server) fixed() map[string]string {
 func newConfig(s *Server) settings.Table {
 	set := &s.settings
 	more := []settings.Param{
-		{Name: "requirepass", Get: set.PasswordText, Parse: s.parsePassword, Flag: "requirepass"},
+		{Name: "requirepass", Get: set.PasswordText, Parse: func(v string) (func(), string) { return parseNewPassword(s, v) }, Flag: "requirepass"},
 		settings.Fixed("databases", func() string { return strconv.Itoa(cmp.Or(s.cfg.Databases(), database.Default)) }),
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
 		{

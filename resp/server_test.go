@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/store"
 	"go.uber.org/goleak"
 )
@@ -47,7 +48,8 @@ func TestProtectedMode(t *testing.T) {
 		srv := new(Server)
 		srv.settings.Protected.Store(!test.open)
 		srv.settings.MaxClients.Store(1)
-		srv.settings.SetPassword(test.pass)
+		srv.users.Catalog = acl.NewCatalog(newCommandTable())
+		srv.users.Open(test.pass)
 		c := &strangerConn{from: test.from}
 		if refused := srv.refusal(c) != ""; refused != test.refused {
 			t.Errorf("%s: refused: %v", name, refused)

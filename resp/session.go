@@ -9,15 +9,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A session is what the server remembers of a client. The connection's goroutine
 // owns it; what other goroutines show (CLIENT LIST) is atomic or under mu.
 type session struct {
-	id      int64
-	authed  bool
-	replies replyMode
+	id int64
+	// user is who the client is. keepOpen: it changes users, and is told so before its own connection ends.
+	user     atomic.Pointer[acl.User]
+	keepOpen atomic.Bool
+	authed   bool
+	replies  replyMode
 	// redirect: requests for other nodes' keys are answered with where to go.
 	redirect bool
 	// readonly: reads of keys of which this node has a copy are answered all the same.
@@ -63,7 +67,9 @@ const (
 
 func (s *session) init(c *conn) {
 	s.id = c.srv.nextID.Add(1)
-	s.authed = c.srv.settings.Password.Load() == nil
+	user := c.srv.users.Now().Default()
+	s.user.Store(user)
+	s.authed = user.Open()
 	s.redirect = c.srv.settings.Redirect.Load()
 	s.started = c.srv.clock()
 	s.lastUsed.Store(int64(s.started))
@@ -98,7 +104,7 @@ func (s *session) keepReply() bool {
 // authorized reports whether the client may run commands. The connection's own
 // goroutine asks.
 func (c *conn) authorized() bool {
-	return c.session.authed || c.srv.settings.Password.Load() == nil
+	return c.session.authed || c.srv.users.Now().Default().Open()
 }
 
 // wait keeps the connection waiting for d, or until end is closed. It returns

@@ -73,6 +73,8 @@ var ringCommands = []command.Row{
 				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
 				Keys:  command.SubKey("RO"),
 			},
+			ringGuest("as", -4, cmdRingAs),
+			ringGuest("users", 3, cmdRingUsers),
 			ringGuest("enqueue", 5, cmdRingEnqueue),
 			ringGuest("await", 3, cmdRingAwait),
 			ringGuest("dequeue", 3, cmdRingDequeue),

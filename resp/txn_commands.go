@@ -198,6 +198,10 @@ func (e *execution) begin() {
 // runLocally runs a command that is on no keys.
 func (e *execution) runHere(i int) {
 	e.begin()
+	if msg := e.multi.cmds[i].denied; msg != "" {
+		e.Error(msg)
+		return
+	}
 	e.args = e.multi.argsOf(i, e.args[:0])
 	e.call.inner(e.multi.cmds[i].cmd, e.args)
 }

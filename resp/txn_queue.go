@@ -29,6 +29,7 @@ type multi struct {
 	// subscribes: a queued command changes subscriptions, on which the reply to a later PING
 	// depends.
 	subscribes bool
+	as         string // the user for whom scripts run, if their commands are to be checked
 	watched    []watched
 	charged    int64 // bytes that count for the server's budget
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
@@ -43,6 +44,8 @@ type queued struct {
 	cmd  *command.Row
 	end  int  // of it in multi.queue
 	here bool // runs at the client's node in its turn, wherever the keys are
+	// denied is the reply if the client may not send it any more.
+	denied string
 }
 
 // A watched is a key with what cmdRingWatch said of it.
@@ -115,6 +118,7 @@ func (m *multi) charge(c *conn, n int64) bool {
 func (c *conn) queues(r *request) bool {
 	if r.msg != "" {
 		if r.cmd != nil && r.cmd.InMulti == command.MultiEnds {
+			noteRequest(c, r, "multi")
 			c.multi.end()
 			return false
 		}
@@ -132,6 +136,7 @@ func (c *conn) queues(r *request) bool {
 func (c *conn) queue(r *request) int {
 	m := &c.multi
 	if msg := c.unqueueable(r); msg != "" {
+		noteRequest(c, r, "multi")
 		m.refused = true
 		m.clear()
 		c.refuse(r, msg)
@@ -155,7 +160,7 @@ func (c *conn) queue(r *request) int {
 		}
 		m.words += 1 + len(args)
 		m.subscribes = m.subscribes || r.cmd.Subscribes
-		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.TellsSubscribed})
+		m.cmds = append(m.cmds, queued{cmd: r.cmd, end: len(m.queue), here: m.subscribes && r.cmd.TellsSubscribed})
 	}
 	noteSelect(c, r)
 	c.readsQueued(r)
@@ -217,6 +222,7 @@ func (c *conn) transact(r *request) {
 	if m.refused || len(m.cmds) == 0 && len(m.watched) == 0 {
 		return
 	}
+	denyQueued(c)
 	for i := range m.cmds {
 		if !m.cmds[i].ships() {
 			return
@@ -232,6 +238,7 @@ func (c *conn) become(r *request, raw []byte) {
 	c.args = wire.Split(raw, c.args)
 	*r = request{first: first, last: len(c.args), raw: raw, until: r.until, part: r.part}
 	r.cmd, r.msg = c.srv.table.Lookup(c.args[first:])
+	unwrap(c, r)
 }
 
 // request is the request that runs commands of the transaction, but for those that are run
@@ -258,8 +265,13 @@ func (m *multi) request(from, to int, watching bool) []byte {
 	for _, w := range keys {
 		size += len(w.key) + len(w.token) + 32
 	}
-	b := make([]byte, 0, len(body)+size+64)
-	b = wire.AppendArray(b, 3+2*len(keys)+words)
+	b := make([]byte, 0, len(body)+size+len(m.as)+128)
+	words += 3 + 2*len(keys)
+	if m.as == "" {
+		b = wire.AppendArray(b, words)
+	} else {
+		b = appendAs(wire.AppendArray(b, asWords+words), m.as)
+	}
 	b = wire.AppendBulkString(b, "RING")
 	if writes {
 		b = wire.AppendBulkString(b, "EXEC")

@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/resp/node/internal/sightings"
+	"github.com/ringside-kv/ringside/resp/node/internal/values"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -57,6 +58,7 @@ type cluster struct {
 	status     statusReporter
 	switcher   switcher
 	policies   *policies.Changer
+	values     *values.Keeper
 	balancer   loadBalancer
 
 	mu          sync.Mutex
@@ -155,6 +157,10 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	c.strategy, c.policies = agreedStrategy{own, c.table.State}, c.policyChanger(token)
+	c.values = &values.Keeper{Table: c.table, Tell: n.server.SetValues, Dir: cfg.Dir, Logger: cfg.Logger}
+	if err = c.values.Open(); err != nil {
+		return c, err
+	}
 	cfg.env.reached(startOpened)
 	c.entry.committed.Store(c.entry.membership.Entered || c.table.Known())
 	// The cluster relies on an earlier start until it hears that this one leaves.
@@ -201,6 +207,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.done.Go(c.forgetProxies)
 	c.done.Go(c.balancer.run)
 	c.done.Go(func() { c.policies.Run(c.ctx) })
+	c.done.Go(func() { c.values.Run(c.ctx) })
 	if cfg.RecreateAfter > 0 {
 		c.done.Go(c.recreation.recreateLost)
 	}

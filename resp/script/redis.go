@@ -263,8 +263,9 @@ func (r *Runtime) aclCheckCmd(t *lua.Thread) int {
 	if refusal != "" {
 		raise(t, refusal)
 	}
-	if !r.host.Known(args) {
+	known, allowed := r.host.Allows(args)
+	if !known {
 		raise(t, "ERR Invalid command passed to redis.acl_check_cmd()")
 	}
-	return push(t, lua.True)
+	return push(t, lua.Bool(allowed))
 }

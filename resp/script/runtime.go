@@ -23,8 +23,8 @@ type Host interface {
 	// CountError counts an error that the script replies or is given, unless a command that it
 	// has called has replied it: those the host has counted.
 	CountError(msg string)
-	// Known tells whether there is such a command.
-	Known(args [][]byte) bool
+	// Allows tells whether there is such a command, and whether the user of the script may call it.
+	Allows(args [][]byte) (known, allowed bool)
 }
 
 var (

@@ -28,7 +28,10 @@ func (tableHost) CountError(string) {}
 
 func (h tableHost) Room() int { return 1 << 20 }
 
-func (h tableHost) Known(args [][]byte) bool { return h[string(args[0])] != "" }
+func (h tableHost) Allows(args [][]byte) (known, allowed bool) {
+	known = h[string(args[0])] != ""
+	return known, known
+}
 
 func run(t *testing.T, r *Runtime, body string) string {
 	t.Helper()

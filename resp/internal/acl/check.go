@@ -172,7 +172,11 @@ func sortOption(args [][]byte) Denial {
 		switch arg := args[i]; {
 		case wire.EqualFold(arg, "asc"), wire.EqualFold(arg, "desc"), wire.EqualFold(arg, "alpha"):
 		case wire.EqualFold(arg, "limit") && left >= 2:
-			i += 2
+			_, ok1 := wire.ParseInt(args[i+1])
+			_, ok2 := wire.ParseInt(args[i+2])
+			if i += 2; !ok1 || !ok2 {
+				return Denial{}
+			}
 		case wire.EqualFold(arg, "store") && left >= 1:
 			i++
 		case wire.EqualFold(arg, "by") && left >= 1:

@@ -16,3 +16,6 @@ const (
 	errFirstOfSub  ruleError = "Allowing first-arg of a subcommand is not supported"
 	errTooLarge    ruleError = "The user would have more rules than a user may have"
 )
+
+// ErrDefault says that there is always a default user.
+const ErrDefault ruleError = "The 'default' user cannot be removed"

@@ -159,7 +159,7 @@ func (r *Registry) LoadAtStart(ctx context.Context) error {
 	}
 	return r.change(ctx, func(now *Users) ([]agreed.Change, error) {
 		changes := now.replaceAll(users)
-		if len(changes) > 0 && len(now.values.Under(Prefix)) > 0 {
+		if len(changes) > 0 && now.values.Of(guard).Version > 0 {
 			r.Logger.Warn("the ACL file differs from the users that the cluster has agreed on, which stay: send ACL LOAD to make it the users of all nodes, or ACL SAVE to overwrite it",
 				"path", r.File, "users", len(changes), "first", changes[0].Name[len(Prefix):])
 			return nil, nil

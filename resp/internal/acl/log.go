@@ -68,6 +68,9 @@ func (l *Log) Reset() {
 	l.entries = nil
 }
 
+// Logged reports whether Redis would log the denial: it does not log that of an option of SORT.
+func (d Denial) Logged() bool { return d.Reason != DeniedBy && d.Reason != DeniedGet }
+
 // LogReason returns what the log calls the reason of a denial.
 func (d Denial) LogReason() string {
 	switch d.Reason {

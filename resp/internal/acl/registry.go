@@ -2,6 +2,7 @@ package acl
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync"
@@ -16,9 +17,9 @@ import (
 type Registry struct {
 	// Catalog is of the server's commands.
 	Catalog *Catalog
-	// Agree has a cluster agree on changes and returns the index of the table that has them. Its error wraps
-	// [agreed.ErrChanged] if a value is of another version. Without it the server decides alone.
-	Agree func(ctx context.Context, changes []agreed.Change) (index uint64, err error)
+	// Agree has a cluster agree on changes and returns the values of then. Its error wraps [agreed.ErrChanged] if a
+	// value is of another version. Without it the server decides alone.
+	Agree func(ctx context.Context, changes []agreed.Change) (*agreed.Values, error)
 	// Confirm waits, for a while, until other nodes go by the users as of an index.
 	Confirm func(index uint64)
 	// Changed is called with the users of before and those that have replaced them.
@@ -33,9 +34,10 @@ type Registry struct {
 	now   atomic.Pointer[Users]
 	index atomic.Uint64 // as of which now is known to be
 
-	mu       sync.Mutex // guards changes of the fields above, and what follows
-	password string
-	next     chan struct{} // closed with the next change, or the next index
+	mu         sync.Mutex // guards changes of the fields above, and what follows
+	generation uint64
+	password   string
+	next       chan struct{} // closed with the next change, or the next index
 }
 
 // Open makes the first users: the default one, with the server's own password, or with none if that is empty.
@@ -58,13 +60,15 @@ func (r *Registry) SetPassword(password string) {
 	}
 }
 
-// Set brings the users in line with what is agreed on as of an index. Older ones than the present are ignored.
-func (r *Registry) Set(values *agreed.Values, index uint64) {
+// Set brings the users in line with what a cluster of a generation has agreed on, as of an index. What is older than
+// the present users is ignored.
+func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if index < r.index.Load() {
+	if generation == r.generation && index < r.index.Load() {
 		return
 	}
+	r.generation = generation
 	r.index.Store(index)
 	if values != r.Now().values {
 		r.replace(values)
@@ -102,7 +106,6 @@ func (r *Registry) Await(ctx context.Context, index uint64) bool {
 }
 
 const (
-	changeTimeout = 10 * time.Second
 	// newerTimeout is how long to wait for the change that came first.
 	newerTimeout = 200 * time.Millisecond
 	changeTries  = 20
@@ -111,8 +114,6 @@ const (
 // change has changes decided that are made from the present users, and waits until they are in force. It tries
 // again if others came first. No changes are none.
 func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.Change, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
-	defer cancel()
 	var err error
 	for range changeTries {
 		now, known := r.Now(), r.index.Load()
@@ -120,6 +121,8 @@ func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.C
 		if fault != nil || len(changes) == 0 {
 			return fault
 		}
+		// Its body is that of no other change.
+		changes = append(changes, agreed.Change{Name: guard, Body: rand.Text(), Was: now.values.Of(guard).Version})
 		if err = now.fits(changes); err != nil && !errors.Is(err, agreed.ErrChanged) {
 			return err
 		}
@@ -143,7 +146,8 @@ func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.C
 
 func (r *Registry) decide(ctx context.Context, changes []agreed.Change) (uint64, error) {
 	if r.Agree != nil {
-		return r.Agree(ctx, changes)
+		values, err := r.Agree(ctx, changes)
+		return values.Of(guard).Version, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,6 +13,10 @@ import (
 // its rules.
 const Prefix = "user/"
 
+// guard is the name of the value that each change of users sets: so one comes after the other, and its version
+// is the index of the last one.
+const guard = "users"
+
 const (
 	// MaxUsers is how many bytes the rules and names of all users may take.
 	MaxUsers = 1 << 20
@@ -117,4 +121,31 @@ func (u *Users) fits(changes []agreed.Change) error {
 		return fmt.Errorf("the users would have %d bytes of rules, %d are allowed", size, MaxUsers)
 	}
 	return nil
+}
+
+// nobody is compared with in place of a user that is not there, so that this takes as long.
+var nobody = &User{enabled: true, passwords: []string{hash("")}}
+
+// Login returns the user of a name if a password is right; else nil.
+func (u *Users) Login(name, password []byte) *User {
+	user := u.byName[string(name)]
+	if user == nil {
+		nobody.Admits(password)
+		return nil
+	}
+	if !user.Admits(password) {
+		return nil
+	}
+	return user
+}
+
+// LostChannels reports whether a change of a user has taken away channels. The subscriptions of its connections
+// must be looked at then.
+func LostChannels(before, now *User) bool {
+	patterns, everything := now.Channels()
+	if everything {
+		return false
+	}
+	had, all := before.Channels()
+	return all || slices.ContainsFunc(had, func(p string) bool { return !slices.Contains(patterns, p) })
 }

@@ -13,7 +13,7 @@ var ACLCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "deluser", Arity: -3, Group: "server", Refusal: msgOneUser,
+				Name: "deluser", Arity: -3, Group: "server", Waits: true, Run: on(cmdAclDeluser),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
@@ -37,7 +37,7 @@ var ACLCommands = []command.Row{
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "load", Arity: 2, Group: "server", Refusal: msgOneUser,
+				Name: "load", Arity: 2, Group: "server", Waits: true, Run: on(cmdAclLoad),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
@@ -45,11 +45,11 @@ var ACLCommands = []command.Row{
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "save", Arity: 2, Group: "server", Refusal: msgOneUser,
+				Name: "save", Arity: 2, Group: "server", Run: on(cmdAclSave),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "setuser", Arity: -3, Group: "server", Refusal: msgOneUser,
+				Name: "setuser", Arity: -3, Group: "server", Waits: true, Run: on(cmdAclSetuser), Hide: hideUser,
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -16,6 +18,7 @@ import (
 // first command.
 type Server struct {
 	Store    *store.Store
+	Users    *acl.Registry
 	Log      *slog.Logger
 	Table    *command.Table
 	Stats    *stats.Stats
@@ -61,6 +64,11 @@ type Client interface {
 	ID() int64
 	Addr() string
 	Name() string // by CLIENT SETNAME
+	User() string
+	Describe() string // as CLIENT INFO does
+	// ChangeUsers runs a change of users that the client has ordered, as long as that may take. The client gets its
+	// reply, also if its own user goes.
+	ChangeUsers(change func(ctx context.Context) error) error
 }
 
 // A Host runs the commands of this package: the server's [command.Host] has to be one.

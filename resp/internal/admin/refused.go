@@ -8,7 +8,6 @@ import (
 // are unknown.
 
 const (
-	msgOneUser       = "ERR there is one user, default, who may do everything; requirepass is the password"
 	msgNoMigrate     = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
 	msgNoReplication = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
 	msgNoReplicaof   = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"

@@ -8,6 +8,8 @@ func RingHelp(x *command.Call) {
 		"ACK [PRIMARY|IN-SYNC]",
 		"    Choose who must have a write of this connection before its reply",
 		"    leaves: the primary, or all copies that are in sync.",
+		"AS <user> <command> [<arg> ...]",
+		"    Internal: run a command for a user, whose rights count in its scripts.",
 		"AWAIT <id>",
 		"    Internal: return the state of a command that waits here.",
 		"BACKUPS <copies>",
@@ -81,6 +83,8 @@ func RingHelp(x *command.Call) {
 		"    Limit data movement, in bytes per second and node; 0 is no limit.",
 		"VIEW <count> [<key> <token> ...] [<words> <word> ... ...]",
 		"    Internal: run a read-only transaction.",
+		"USERS <index>",
+		"    Internal: wait until this node goes by the users as of an index of the table.",
 		"WATCH <key> [<key> ...]",
 		"    Internal: return the versions of the keys.",
 	)

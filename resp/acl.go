@@ -1,0 +1,251 @@
+package resp
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// Who a connection is, and what it may do; the rules are in internal/acl. The node of the client checks: other
+// nodes run what it forwards. Only the commands of scripts are checked where they run, for the user that RING
+// AS names in front of the request.
+//
+// Invariant: a request is run by rights that its connection has looked up since the request before it.
+
+// openUsers sets up the users of a server, and gives it the default one.
+func openUsers(s *Server, cfg *Config) {
+	r := &s.users
+	r.Catalog, r.Logger, r.File = acl.NewCatalog(s.table), cfg.Logger, cfg.ACLFile
+	if cfg.Operator != nil {
+		r.Agree = cfg.Operator.Agree
+	}
+	r.Changed = func(before, now *acl.Users) { usersChanged(s, before, now) }
+	r.Anywhere = func() bool { return s.admin.Config.Find([]byte("acl-pubsub-default")).Get() == "allchannels" }
+	r.Confirm = func(index uint64) { confirmUsers(s, index) }
+	r.Open(cfg.Settings.Password)
+}
+
+// SetValues tells the server what a cluster of a generation has agreed on, as of an index of its table. What is
+// older than what the server knows is ignored.
+func (s *Server) SetValues(values *agreed.Values, generation, index uint64) {
+	s.users.Set(values, generation, index)
+}
+
+// LoadUsers reads the ACL file of a server at its start: see [Config.ACLFile].
+func LoadUsers(ctx context.Context, s *Server) error { return s.users.LoadAtStart(ctx) }
+
+// loadUser looks up what the client may do now. The connection of a user that is not there any more ends.
+func loadUser(c *conn) {
+	c.users = c.srv.users.Now()
+	now := c.users.Get(c.session.userName())
+	if now == nil {
+		c.closing, c.rules = true, c.session.user.Load()
+		return
+	}
+	c.session.user.Store(now)
+	if c.rules = now; now.Unrestricted() {
+		c.rules = nil
+	}
+}
+
+// reloadUser looks at requests once more that were resolved for earlier rights.
+func reloadUser(c *conn, reqs []request) {
+	before := c.session.user.Load()
+	loadUser(c)
+	c.stored = databaseOf(c)
+	for i := range reqs {
+		switch r := &reqs[i]; {
+		case r.sent != nil || r.progress != nil:
+		case r.cmd == nil || !r.cmd.Between:
+			r.toWritten()
+			r.denied = acl.Denial{}
+			c.resolve(r, nil)
+		case r.msg == "" && before != c.session.user.Load(): // a transaction that has not found its keys yet
+			r.msg = acl.Denial{}.ExecText()
+		}
+	}
+}
+
+// setUser makes the client another user.
+func setUser(c *conn, u *acl.User) {
+	c.session.user.Store(u)
+	c.users = nil
+}
+
+func (s *session) userName() string { return s.user.Load().Name() }
+
+// deny refuses a request that the client may not make.
+func deny(c *conn, r *request) {
+	call := acl.Call{Row: r.cmd, Args: c.args[r.first:r.last]}
+	if r.denied, c.keys = c.rules.Check(&call, c.keys); r.denied.Reason != acl.Allowed {
+		r.msg = r.denied.Text(r.cmd)
+	}
+}
+
+// noteDenied notes a request that was refused.
+func noteDenied(c *conn, user string, d acl.Denial, call *acl.Call, context string) {
+	if d.Reason == acl.Allowed || !d.Logged() {
+		return
+	}
+	noteRefused(c, acl.Entry{Reason: d.LogReason(), Context: context, Object: d.LogObject(call), User: user})
+}
+
+// noteRequest notes a request that was refused, once.
+func noteRequest(c *conn, r *request, context string) {
+	if r.denied.Reason != acl.Allowed {
+		noteDenied(c, c.session.userName(), r.denied, &acl.Call{Row: r.cmd, Args: c.args[r.first:r.last]}, context)
+		r.denied = acl.Denial{}
+	}
+}
+
+// noteLogin notes a wrong password.
+func noteLogin(x *call, name []byte) {
+	context := "toplevel"
+	if x.InTransaction {
+		context = "multi"
+	}
+	noteRefused(x.conn, acl.Entry{Reason: "auth", Context: context, Object: string(x.Args[0]), User: string(name)})
+}
+
+func noteRefused(c *conn, e acl.Entry) {
+	most, _ := strconv.ParseInt(c.srv.admin.Config.Find([]byte("acllog-max-len")).Get(), 10, 64)
+	e.At, e.Client = time.Now(), adminClient{c}.Describe()
+	c.srv.users.Log.Add(e, most)
+}
+
+// denyQueued looks at the commands of a transaction once more: those that are not allowed any more reply why.
+func denyQueued(c *conn) {
+	m := &c.multi
+	m.as = ""
+	if c.rules == nil {
+		return
+	}
+	var args [][]byte
+	for i := range m.cmds {
+		q := &m.cmds[i]
+		args = m.argsOf(i, args[:0])
+		row := q.cmd
+		if row.As != nil { // RING MOVE stands for MOVE, with two stored keys
+			row = row.As
+			args = [][]byte{[]byte(row.Name), args[2], args[3]}
+		}
+		if row.Script {
+			m.as = c.session.userName()
+		}
+		if q.denied != "" {
+			continue
+		}
+		call := acl.Call{Row: row, Args: args, Stored: true}
+		d, _ := c.rules.Check(&call, nil)
+		if d.Reason != acl.Allowed {
+			q.here, q.denied = true, d.ExecText()
+			noteDenied(c, c.session.userName(), d, &call, "multi")
+		}
+	}
+}
+
+// rights are those of the user that a script runs for; nil if it may do everything.
+func rights(x *call) *acl.User {
+	if x.conn.from != nil {
+		return x.req.as
+	}
+	return x.conn.rules
+}
+
+// unwrap takes RING AS off a request.
+func unwrap(c *conn, r *request) {
+	for r.msg == "" && r.cmd.Between && r.cmd.Full == "ring|as" {
+		name := string(c.args[r.first+2])
+		if r.as = c.srv.users.Now().Get(name); r.as == nil {
+			r.as = acl.NewUser(c.srv.users.Catalog, name, false) // it was removed meanwhile
+		}
+		r.first += asWords
+		r.cmd, r.msg = c.srv.table.Lookup(c.args[r.first:r.last])
+	}
+}
+
+// asWords is how many words RING AS takes in front of a request.
+const asWords = 3
+
+// appendAs appends them.
+func appendAs(b []byte, user string) []byte {
+	return wire.AppendBulkString(wire.AppendBulkString(wire.AppendBulkString(b, "RING"), "AS"), user)
+}
+
+// cmdRingAs is never run: what it stands in front of is.
+func cmdRingAs(x *call) { x.Error(command.MsgSyntax) }
+
+// usersChanged ends the connections of users that are gone, and those with subscriptions that are not allowed
+// any more. One that has ordered it ends after its reply.
+func usersChanged(s *Server, before, now *acl.Users) {
+	lost := make(map[string]bool)
+	for _, u := range now.All() {
+		if was := before.Get(u.Name()); was != nil && was != u && acl.LostChannels(was, u) {
+			lost[u.Name()] = true
+		}
+	}
+	for _, c := range s.snapshot() {
+		name := c.session.userName()
+		u := now.Get(name)
+		if (u == nil || lost[name] && !mayListen(c, u)) && !c.session.keepOpen.Load() {
+			c.close()
+		}
+	}
+}
+
+// mayListen reports whether a user may have the subscriptions of a connection.
+func mayListen(c *conn, u *acl.User) bool {
+	patterns, everything := u.Channels()
+	for _, kind := range []pubsub.Kind{pubsub.Channel, pubsub.Pattern, pubsub.Shard} {
+		for _, name := range c.srv.pubsub.NamesOf(&c.subs, kind) {
+			if !everything && !acl.AllowsChannel(patterns, []byte(name), kind == pubsub.Pattern) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// confirmTimeout is how long a change of users waits for other nodes. One that does not answer loses its lease soon.
+const confirmTimeout = time.Second
+
+// confirmUsers waits until all nodes that seem to be there go by the users of an index.
+func confirmUsers(s *Server, index uint64) {
+	routes := s.routes.Load()
+	if routes == nil || index == 0 {
+		return
+	}
+	question := wire.SubRequest("RING", "USERS", strconv.AppendUint(nil, index, 10))
+	batches := make([]batch, len(routes.peers))
+	for i, peer := range routes.peers {
+		batches[i] = batch{link: peer, bytes: question, requests: 1}
+		batches[i].send(Terms{}, confirmTimeout, nil)
+	}
+	for i := range batches {
+		if reply, err := batches[i].reply(); err != nil || reply[0] == '-' {
+			s.log.Warn("a node has not confirmed a change of users yet", "node", routes.peers[i].ID, "err", err)
+		}
+	}
+}
+
+// cmdRingUsers waits until this node goes by the users of an index.
+func cmdRingUsers(x *call) {
+	index, ok := wire.ParseInt(x.Args[2])
+	if !ok || index < 0 {
+		x.Error(command.MsgNotInteger)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), confirmTimeout)
+	defer cancel()
+	if !x.srv.users.Await(ctx, uint64(index)) {
+		x.Error("TRYAGAIN this node does not know the change yet")
+		return
+	}
+	x.OK()
+}
