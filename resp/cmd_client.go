@@ -114,11 +114,11 @@ func cmdClientPause(x *call) {
 	}
 	// A pause of centuries ends after 292 years.
 	ms = min(ms, math.MaxInt64/int64(time.Millisecond))
-	x.srv.pause.start(time.Now().Add(time.Duration(ms)*time.Millisecond), all)
+	x.srv.pause.Start(time.Now().Add(time.Duration(ms)*time.Millisecond), all)
 	x.OK()
 }
 
 func cmdClientUnpause(x *call) {
-	x.srv.pause.finish()
+	x.srv.pause.Finish()
 	x.OK()
 }

@@ -113,12 +113,12 @@ func (c *conn) redirectShard(r *request) {
 // subscribes runs the subscriptions that the requests begin with, and returns how many there
 // are. What is published meanwhile leaves after the replies.
 func (c *conn) subscribes(reqs []request) int {
-	c.srv.pause.wait(c, reqs[0].cmd)
+	awaitPause(c, reqs[0].cmd)
 	c.pushes.hold(true)
 	n := 0
 	for n < len(reqs) {
 		r := &reqs[n]
-		if r.msg != "" || !r.cmd.Subscribes || n > 0 && (c.srv.pause.applies(r.cmd) || c.belongsElsewhere(r)) {
+		if r.msg != "" || !r.cmd.Subscribes || n > 0 && (c.srv.pause.Applies(r.cmd) || c.belongsElsewhere(r)) {
 			break
 		}
 		c.runOne(r)

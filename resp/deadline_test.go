@@ -103,8 +103,8 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 			case c.latch >= 0:
 				release = holdLatch(r, keys[c.latch])
 			case c.name == "a pause":
-				srv.pause.start(time.Now().Add(time.Hour), true)
-				release = srv.pause.finish
+				srv.pause.Start(time.Now().Add(time.Hour), true)
+				release = srv.pause.Finish
 			default:
 				p := srv.routes.Load().Placement
 				r.place(0, p, map[int]bool{0: true})

@@ -28,7 +28,7 @@ func (c *conn) runLocalPart(reqs []request) {
 		}
 	}
 	// Replies that are dropped, or that count for CLIENT REPLY SKIP, keep their turn.
-	if len(n.reqs) == 0 || c.session.replies != replyOn || c.srv.pause.active.Load() || c.srv.quota.WantsRoom() {
+	if len(n.reqs) == 0 || c.session.replies != replyOn || c.srv.pause.Active() || c.srv.quota.WantsRoom() {
 		return
 	}
 	routes := c.enter()

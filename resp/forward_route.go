@@ -54,8 +54,8 @@ func (c *conn) answerRemote(reqs []request, routes *Routes) int {
 	if c.from != nil {
 		return c.answerNotOwned(r, routes)
 	}
-	if c.srv.pause.applies(r.cmd) {
-		c.srv.pause.wait(c, r.cmd)
+	if c.srv.pause.Applies(r.cmd) {
+		awaitPause(c, r.cmd)
 	}
 	switch {
 	case r.owner == ownerHeld:
@@ -93,7 +93,7 @@ func redirects(c *conn, routes *Routes) bool {
 // isSentAlong tells whether a request behind others that run here is sent to its owner
 // while they do.
 func (c *conn) isSentAlong(r *request) bool {
-	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load() && !c.caches()
+	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.Active() && !c.caches()
 }
 
 // refuse replies with an error to a request that has not run.
@@ -150,7 +150,7 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 		switch {
 		case r.waits, r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
 			r.msg == "" && !r.cmd.Keyed && !r.cmd.Neutral,
-			n > 0 && (r.msg == "" && (c.srv.pause.applies(r.cmd) || c.seeks(r)) || c.caches()):
+			n > 0 && (r.msg == "" && (c.srv.pause.Applies(r.cmd) || c.seeks(r)) || c.caches()):
 			return max(n, 1)
 		}
 	}

@@ -69,14 +69,14 @@ func (c *conn) returnUnrun(r *request) {
 func (c *conn) mustPostpone(r *request) bool {
 	pause := &c.srv.pause
 	refused := c.from.group.refused == r.part
-	if !refused && pause.applies(r.cmd) {
-		left, over := pause.left()
+	if !refused && pause.Applies(r.cmd) {
+		left, over := pause.Left()
 		if left = c.from.remainingWait(r, min(left, heldTimeout)); left > 0 {
 			c.from.releaseBatches(r)
 			c.wait(left, over)
 		}
 	}
-	if !refused && !c.from.full() && !pause.applies(r.cmd) {
+	if !refused && !c.from.full() && !pause.Applies(r.cmd) {
 		return false
 	}
 	c.returnUnrun(r)

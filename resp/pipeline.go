@@ -214,7 +214,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			}
 			continue
 		}
-		if n > 0 && (c.srv.pause.applies(r.cmd) || c.seeks(r)) {
+		if n > 0 && (c.srv.pause.Applies(r.cmd) || c.seeks(r)) {
 			break
 		}
 		solo := r.solo || r.cmd.Script && c.goesAstray(r)

@@ -10,7 +10,7 @@ import (
 
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
-	c.srv.pause.wait(c, r.cmd)
+	awaitPause(c, r.cmd)
 	if waitsHere(r.cmd, c.srv) && c.flush() != nil {
 		c.closing = true
 		return
@@ -146,5 +146,30 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	}
 	if cap(c.out.Buf) > keepReply {
 		c.replyBuf.charge()
+	}
+}
+
+// awaitPause returns when the command may run, or the connection or the server closes.
+// Replies to what came before do not wait with it.
+//
+// What another node forwards has been held back before (see [conn.postponed]), and
+// goes on.
+func awaitPause(c *conn, cmd *command.Row) {
+	if c.from != nil {
+		return
+	}
+	p := &c.srv.pause
+	for held := false; p.Applies(cmd); held = true {
+		if c.flush() != nil {
+			return
+		}
+		if !held {
+			c.srv.stats.Paused.Add(1)
+			defer c.srv.stats.Paused.Add(-1)
+		}
+		left, over := p.Left()
+		if left > 0 && !c.wait(left, over) {
+			return
+		}
 	}
 }

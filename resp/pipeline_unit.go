@@ -10,10 +10,10 @@ import (
 // replies before there is room for more. It returns how many it has run.
 func (c *conn) runUnit(reqs []request) int {
 	for i := range reqs {
-		if r := &reqs[i]; r.msg == "" && c.srv.pause.applies(r.cmd) {
+		if r := &reqs[i]; r.msg == "" && c.srv.pause.Applies(r.cmd) {
 			routes := c.routes
 			c.leave()
-			c.srv.pause.wait(c, r.cmd)
+			awaitPause(c, r.cmd)
 			if !c.reenter(routes) {
 				return 0
 			}

@@ -26,9 +26,9 @@ type publisher struct {
 
 // publish runs the messages that the requests begin with, and returns how many there are.
 func (c *conn) publish(reqs []request) int {
-	c.srv.pause.wait(c, reqs[0].cmd)
+	awaitPause(c, reqs[0].cmd)
 	n := 1
-	for n < len(reqs) && reqs[n].msg == "" && reqs[n].cmd.Publishes && !c.srv.pause.applies(reqs[n].cmd) && !c.belongsElsewhere(&reqs[n]) {
+	for n < len(reqs) && reqs[n].msg == "" && reqs[n].cmd.Publishes && !c.srv.pause.Applies(reqs[n].cmd) && !c.belongsElsewhere(&reqs[n]) {
 		n++
 	}
 	reqs = reqs[:n]

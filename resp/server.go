@@ -19,8 +19,10 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
 	"github.com/ringside-kv/ringside/resp/internal/login"
+	"github.com/ringside-kv/ringside/resp/internal/pause"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
+	"github.com/ringside-kv/ringside/resp/internal/report"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/ring"
@@ -120,7 +122,7 @@ type Server struct {
 	meter           load.Meter // of this node's ranges
 	hotkeys         hotkeys.Tracker
 	budget          budget
-	pause           pause
+	pause           pause.Pause
 	monitors        monitors
 	logins          login.Guesses
 	users           acl.Registry
@@ -190,7 +192,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.budget.init(s)
 	s.scripts.Init(s.keptMost)
 	s.scripts.functions = newFunctions(s)
-	s.pause.init()
+	s.pause.Init()
 	s.tracking.init(s)
 	s.blocked.init()
 	s.courier.Init(&s.done)
@@ -200,7 +202,11 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s.admin.Initial = s.admin.Config.Values()
 	s.done.Add(1)
-	go s.watchConnections(newReporter(s.table, cfg.Scope))
+	m := report.New[*sample](s.table, cfg.Scope)
+	serverMetrics(m)
+	moveMetrics(m)
+	storeMetrics(m)
+	go s.watchConnections(m)
 	return s, nil
 }
 
@@ -358,7 +364,7 @@ func (s *Server) Close(ctx context.Context) error {
 		_ = l.Close()
 	}
 	s.mu.Unlock()
-	s.pause.end()
+	s.pause.End()
 	s.budget.end()
 	for _, c := range s.snapshot() {
 		_ = c.net.SetReadDeadline(time.Now())

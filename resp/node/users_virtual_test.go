@@ -116,7 +116,7 @@ func TestOlderNodesStayOutOfClustersWithUsers(t *testing.T) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions = speaks[cfg.ID] })
 		c.three()
 		values := func(st *table.State) any { return st.Values() }
-		c.refusedUnchanged("a", "the build of node c cannot have users: upgrade it first", values, "ACL", "SETUSER", "u", "on")
+		c.refusedUnchanged("a", "the build of node c cannot have agreed values: upgrade it first", values, "ACL", "SETUSER", "u", "on")
 		c.stop("c")
 		delete(speaks, "c")
 		c.start("c", "a")

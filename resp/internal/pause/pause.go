@@ -1,4 +1,4 @@
-package resp
+package pause
 
 import (
 	"sync"
@@ -8,8 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
-// pause holds commands back: CLIENT PAUSE.
-type pause struct {
+// A Pause holds commands back. Its methods may be called from any goroutine.
+type Pause struct {
 	active atomic.Bool
 	mu     sync.Mutex
 	until  time.Time
@@ -18,13 +18,14 @@ type pause struct {
 	ended  bool          // the server closes
 }
 
-func (p *pause) init() {
+// Init has to be called first.
+func (p *Pause) Init() {
 	p.over = make(chan struct{})
 	close(p.over)
 }
 
-// start pauses until then; a pause that is under way is never shortened.
-func (p *pause) start(until time.Time, all bool) {
+// Start pauses until then; a pause that is under way is never shortened.
+func (p *Pause) Start(until time.Time, all bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -42,8 +43,8 @@ func (p *pause) start(until time.Time, all bool) {
 	p.active.Store(true)
 }
 
-// finish ends the pause.
-func (p *pause) finish() {
+// Finish ends the pause.
+func (p *Pause) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.active.Swap(false) {
@@ -51,15 +52,19 @@ func (p *pause) finish() {
 	}
 }
 
-func (p *pause) end() {
-	p.finish()
+// End ends the pause, for good.
+func (p *Pause) End() {
+	p.Finish()
 	p.mu.Lock()
 	p.ended = true
 	p.mu.Unlock()
 }
 
-// applies reports whether a command is held back now.
-func (p *pause) applies(cmd *command.Row) bool {
+// Active reports whether there is a pause at all.
+func (p *Pause) Active() bool { return p.active.Load() }
+
+// Applies reports whether a command is held back now.
+func (p *Pause) Applies(cmd *command.Row) bool {
 	if !p.active.Load() || cmd == nil {
 		return false
 	}
@@ -76,33 +81,9 @@ func (p *pause) applies(cmd *command.Row) bool {
 	return cmd.MayWrite || cmd.Flags&command.FlagMayReplicate != 0
 }
 
-// wait returns when the command may run, or the connection or the server closes.
-// Replies to what came before do not wait with it.
-//
-// What another node forwards has been held back before (see [conn.postponed]), and
-// goes on.
-func (p *pause) wait(c *conn, cmd *command.Row) {
-	if c.from != nil {
-		return
-	}
-	for held := false; p.applies(cmd); held = true {
-		if c.flush() != nil {
-			return
-		}
-		if !held {
-			c.srv.stats.Paused.Add(1)
-			defer c.srv.stats.Paused.Add(-1)
-		}
-		left, over := p.left()
-		if left > 0 && !c.wait(left, over) {
-			return
-		}
-	}
-}
-
-// left returns for how long the pause lasts, and what is closed if it ends early. A
+// Left returns for how long the pause lasts, and what is closed if it ends early. A
 // pause whose time has come is over.
-func (p *pause) left() (time.Duration, <-chan struct{}) {
+func (p *Pause) Left() (time.Duration, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	left := time.Until(p.until)
