@@ -7,12 +7,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
 // The counts of each database are what a scan finds, while keys come, change, expire and go with their
 // ranges, after a checkpoint and after a crash.
 func TestDatabasesAreCounted(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	rnd := seeded(t)
 	fs := vfs.NewCrashableMem()
 	s := openTest(t, memConfig(fs, FsyncAlways))

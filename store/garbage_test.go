@@ -77,6 +77,7 @@ func TestGarbageIsCollectedByItself(t *testing.T) {
 // TestCollectingNeverTouchesLiveValues while they are replaced, changed in place,
 // abandoned half-way and read at the same time.
 func TestCollectingNeverTouchesLiveValues(t *testing.T) {
+	randomtest.DrawShort(t, 2)
 	rnd := seeded(t)
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncEverySec))
 	defer s.mustClose(t)

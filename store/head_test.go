@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A cache a quarter as large as the data has stubs of most keys. What overwrites or removes by
 // them keeps counts, expiry times and values right.
 func TestHeadOfDroppedStringIsEnoughToReplaceIt(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	const keys, size = 3000, 6000
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
