@@ -13,7 +13,6 @@ import (
 
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
 	"github.com/ringside-kv/ringside/internal/durable"
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
@@ -21,8 +20,8 @@ import (
 const exportLong = `Write all keys of a cluster to a standard RDB file, which redis-server, valkey-server,
 redis-check-rdb and ringside import read: all types, expiry times and databases.
 
-The file is not of one moment: clients go on, and a key that changes meanwhile is in it as
-it was before or after. Stop the writes first if that matters. The file appears under its
+The file is not of one moment: clients keep writing, and a key that changes meanwhile is in
+it as it was before or after. Stop the writes first if that matters. The file appears under its
 name when it is complete.
 
 Exit code 0 if all keys are in it, 1 if not or if it failed, 2 for a wrong command line,
@@ -42,28 +41,14 @@ func (a *app) exportCommand() *cobra.Command {
 	o := &exportOptions{export: importer.ExportConfig{Version: 10, RetryFor: 5 * time.Minute}}
 	set := o.settings()
 	cmd := &cobra.Command{
-		Use:               "export [flags]",
-		Short:             "Write all keys to an RDB file",
-		Long:              exportLong,
-		Example:           exportExample,
-		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "export [flags]",
+		Short:   "Write all keys to an RDB file",
+		Long:    exportLong,
+		Example: exportExample,
 	}
-	set.AddTo(cmd)
-	resolve := func(cmd *cobra.Command, rest []string) error {
+	withSettings(cmd, set, func(cmd *cobra.Command, rest []string) error {
 		return o.resolve(set, a.ownArgs(cmd), rest, a.environ)
-	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return errors.Join(append([]error{err}, parts(resolve(cmd, nil))...)...)
-	})
-	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
-		if err := resolve(cmd, rest); err != nil {
-			return err
-		}
-		ctx, end := loadtest.StopContext(context.Background())
-		defer end()
-		return a.runExport(ctx, o)
-	}
+	}, func(ctx context.Context) error { return a.runExport(ctx, o) })
 	return cmd
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/resp/importer"
 )
 
@@ -19,8 +17,8 @@ times and databases.
 
 With --from, the server is followed as its replicas follow it: all keys are copied, and
 then those that change, until Ctrl-C, or with --once until the cluster has caught up.
-Clients of the source go on. With --state, an import that was ended or killed goes on where
-it was; the data is the same as if it had never been. Keys that change are read again as
+Clients of the source keep working. With --state, an import that was ended or killed resumes
+where it was, and the data is the same as without the interruption. Keys that change are read again as
 a whole, so a large collection that changes all the time costs its size each time. The
 cluster must be empty at the beginning, but for databases that --db does not name;
 --merge lets other keys stay.
@@ -51,31 +49,17 @@ func (a *app) importCommand() *cobra.Command {
 	o := new(importOptions)
 	set := o.settings()
 	cmd := &cobra.Command{
-		Use:               "import [flags]",
-		Short:             "Take over the keys of Redis or Valkey",
-		Long:              importLong,
-		Example:           importExample,
-		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "import [flags]",
+		Short:   "Take over the keys of Redis or Valkey",
+		Long:    importLong,
+		Example: importExample,
 	}
-	set.AddTo(cmd)
 	cmd.Flags().BoolVar(&o.verify, "verify", false, "compare both sides, and write nothing")
 	cmd.Flags().BoolVar(&o.once, "once", false, "with --from: end when the cluster has caught up with the source")
 	cmd.Flags().BoolVar(&o.follow.Merge, "merge", false, "with --from: let keys stay that the cluster has already")
-	resolve := func(cmd *cobra.Command, rest []string) error {
+	withSettings(cmd, set, func(cmd *cobra.Command, rest []string) error {
 		return o.resolve(set, a.ownArgs(cmd), rest, a.environ)
-	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return errors.Join(append([]error{err}, parts(resolve(cmd, nil))...)...)
-	})
-	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
-		if err := resolve(cmd, rest); err != nil {
-			return err
-		}
-		ctx, end := loadtest.StopContext(context.Background())
-		defer end()
-		return a.runImport(ctx, o, cmd.InOrStdin())
-	}
+	}, func(ctx context.Context) error { return a.runImport(ctx, o, cmd.InOrStdin()) })
 	cmd.AddCommand(a.cutoverCommand())
 	return cmd
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/resp/importer"
 )
 
 const cutoverLong = `Pause the writes of the source's clients until the import, which runs meanwhile, has
-applied all of them, and print how long that took. Reads go on. After that writes go on at
-once, or after --hold, in which the applications can be sent to the cluster.
+applied all of them, and print how long that took. Reads are not paused. After that writes
+resume at once, or after --hold, in which the applications can be sent to the cluster.
 
 If the import does not run, is far behind, or does not catch up in time, nothing stays
 paused, and the exit code is 1. The source is Redis 6.2 or later, or Valkey.`
@@ -34,15 +33,12 @@ func (a *app) cutoverCommand() *cobra.Command {
 	set.Add("hold", settings.Duration(&cfg.Hold), "how long writes stay paused after that; CLIENT UNPAUSE at the source ends it")
 	set.Exempt(func(string, string) bool { return true })
 	cmd := &cobra.Command{
-		Use:               "cutover [flags]",
-		Short:             "Pause writes at the source until all are in the cluster",
-		Long:              cutoverLong,
-		Example:           cutoverExample,
-		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "cutover [flags]",
+		Short:   "Pause writes at the source until all are in the cluster",
+		Long:    cutoverLong,
+		Example: cutoverExample,
 	}
-	set.AddTo(cmd)
-	resolve := func(cmd *cobra.Command, rest []string) error {
+	withSettings(cmd, set, func(cmd *cobra.Command, rest []string) error {
 		faults := parts(set.Load(a.ownArgs(cmd), rest, a.environ))
 		fault := func(flag, format string, args ...any) {
 			faults = append(faults, &settings.Fault{Source: set.Where(flag), Text: fmt.Sprintf(format, args...)})
@@ -61,16 +57,7 @@ func (a *app) cutoverCommand() *cobra.Command {
 		}
 		o.resolveSource(fault)
 		return errors.Join(faults...)
-	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return errors.Join(append([]error{err}, parts(resolve(cmd, nil))...)...)
-	})
-	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
-		if err := resolve(cmd, rest); err != nil {
-			return err
-		}
-		ctx, end := loadtest.StopContext(context.Background())
-		defer end()
+	}, func(ctx context.Context) error {
 		cfg.Source = o.follow.Source
 		r, err := importer.Cutover(ctx, cfg)
 		if r != nil {
@@ -83,6 +70,6 @@ func (a *app) cutoverCommand() *cobra.Command {
 			return a.failImport(ctx, err)
 		}
 		return nil
-	}
+	})
 	return cmd
 }

@@ -36,7 +36,7 @@ func (o *importOptions) settings() *settings.Set {
 	o.addSource(s)
 	o.pool.add(s)
 	s.Add("state", settings.Text(&o.follow.State, "FILE"),
-		"file that remembers how far the import has come; with it, the next run goes on from there", settings.Files())
+		"file that remembers how far the import has come; with it, the next run resumes there", settings.Files())
 
 	s.Group("Target")
 	s.Add("to", settings.Commas(&o.to, "host:port,…"), "where some of the cluster's nodes serve clients; one is enough")

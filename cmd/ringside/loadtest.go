@@ -59,23 +59,18 @@ func (a *app) loadtestCommand() *cobra.Command {
 	o := newLoading()
 	set := o.settings()
 	cmd := &cobra.Command{
-		Use:               "loadtest [flags]",
-		Short:             "Compare the placement strategies, or servers, under real load",
-		Long:              loadtestLong + assertHelp() + loadtestMore,
-		Example:           loadtestExample,
-		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "loadtest [flags]",
+		Short:   "Compare the placement strategies, or servers, under real load",
+		Long:    loadtestLong + assertHelp() + loadtestMore,
+		Example: loadtestExample,
 	}
-	set.AddTo(cmd)
 	cmd.AddCommand(a.loadtestDiffCommand())
-	cmd.Flags().BoolVar(&o.wide, "wide", false, "use all of the terminal's width")
 	configure := func(cmd *cobra.Command, rest []string) error {
 		faults := parts(set.Load(a.ownArgs(cmd), rest, passwordOnly(a.environ)))
 		return errors.Join(append(faults, o.finish(set.Given)...)...)
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return errors.Join(append([]error{err}, parts(configure(cmd, nil))...)...)
-	})
+	readSettings(cmd, set, configure)
+	cmd.Flags().BoolVar(&o.wide, "wide", false, "use all of the terminal's width")
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
 		err := configure(cmd, rest)
 		outputs, outputErr := openOutputs(o.outputs())

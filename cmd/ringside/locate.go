@@ -39,19 +39,16 @@ func (a *app) locateCommand() *cobra.Command {
 	o := defaultLocateOptions()
 	set := locateSettings(&o)
 	cmd := &cobra.Command{
-		Use:               "locate [flags] [key …]",
-		Short:             "Print the node that a key lies at",
-		Long:              locateLong,
-		Example:           locateExample,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "locate [flags] [key …]",
+		Short:   "Print the node that a key lies at",
+		Long:    locateLong,
+		Example: locateExample,
 	}
-	set.AddTo(cmd)
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "also print token, range and backups, below a line that names the columns")
 	cmd.Flags().BoolVar(&o.printPlacement, "print-placement", false, "print the placement in text form, as --placement reads it, and exit")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		_, faults := o.resolve(set, a.ownArgs(cmd), nil)
-		return errors.Join(append([]error{err}, parts(faults)...)...)
+	readSettings(cmd, set, func(cmd *cobra.Command, keys []string) error {
+		_, faults := o.resolve(set, a.ownArgs(cmd), keys)
+		return faults
 	})
 	cmd.RunE = func(cmd *cobra.Command, keys []string) error {
 		placed, err := o.resolve(set, a.ownArgs(cmd), keys)

@@ -61,24 +61,19 @@ func (a *app) simulateCommand() *cobra.Command {
 	o := newSimulation()
 	set := o.settings()
 	cmd := &cobra.Command{
-		Use:               "simulate [flags]",
-		Short:             "Show what each placement strategy costs, without a server",
-		Long:              simulateLong + glossary() + simulateMore,
-		Example:           simulateExample,
-		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "simulate [flags]",
+		Short:   "Show what each placement strategy costs, without a server",
+		Long:    simulateLong + glossary() + simulateMore,
+		Example: simulateExample,
 	}
-	set.AddTo(cmd)
-	cmd.Flags().BoolVar(&o.wide, "wide", false, "print more columns than fit in 80")
-	cmd.Flags().Lookup("serve").NoOptDefVal = serveAddr
 	configure := func(cmd *cobra.Command, rest []string) error {
 		faults := parts(set.Load(a.ownArgs(cmd), rest, nil))
 		faults = append(faults, o.finish(set.Given)...)
 		return errors.Join(append(faults, o.openInput(cmd.InOrStdin()))...)
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return errors.Join(append([]error{err}, parts(configure(cmd, nil))...)...)
-	})
+	readSettings(cmd, set, configure)
+	cmd.Flags().BoolVar(&o.wide, "wide", false, "print more columns than fit in 80")
+	cmd.Flags().Lookup("serve").NoOptDefVal = serveAddr
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
 		defer o.closeInput()
 		if f := cmd.Flags().Lookup("serve"); f.Changed && f.Value.String() == serveAddr && len(rest) == 1 {

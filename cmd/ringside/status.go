@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -38,23 +37,20 @@ func (a *app) statusCommand() *cobra.Command {
 	o := defaultStatusOptions()
 	set := o.settings()
 	cmd := &cobra.Command{
-		Use:               "status [flags]",
-		Short:             "Show the cluster at a glance",
-		Long:              statusLong,
-		Example:           statusExample,
-		Args:              cobra.ArbitraryArgs, // resolve reports them with the rest
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Use:     "status [flags]",
+		Short:   "Show the cluster at a glance",
+		Long:    statusLong,
+		Example: statusExample,
 	}
-	set.AddTo(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what there is to tell as JSON; with --watch, a report a line")
 	cmd.Flags().StringVar(&o.watch, "watch", "", "show it again and again until Ctrl-C: every 2s, or as often as a time after it says")
 	cmd.Flags().Lookup("watch").NoOptDefVal = defaultWatch
 	resolve := func(cmd *cobra.Command, rest []string) (*status.Source, error) {
 		return o.resolve(set, a.ownArgs(cmd), rest, a.environ)
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		_, faults := resolve(cmd, nil)
-		return errors.Join(append([]error{err}, parts(faults)...)...)
+	readSettings(cmd, set, func(cmd *cobra.Command, rest []string) error {
+		_, faults := resolve(cmd, rest)
+		return faults
 	})
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
 		source, err := resolve(cmd, rest)

@@ -30,7 +30,7 @@ type CutoverResult struct {
 	Offset, Applied int64
 	// Pause is how long clients of the source could not write until all was at the target.
 	Pause time.Duration
-	// HeldUntil is when writes go on, unless the source is told before; zero: they do.
+	// HeldUntil is when writes resume, unless the source is told before; zero: they have resumed.
 	HeldUntil time.Time
 }
 

@@ -5,7 +5,7 @@
 // files (package rdbfile), routing (package client) nor flags.
 //
 // Read [Load] first, which writes an RDB file, then loader.go, which writes in parallel, and parts.go for
-// values that are too large for one command. [Follow] is for a source that goes on being written to: follow.go
+// values that are too large for one command. [Follow] is for a source whose clients keep writing: follow.go
 // has its phases, stream.go reads the source's stream, tracker.go knows which keys have changed, and copier.go
 // reads those again.
 //
@@ -14,11 +14,11 @@
 // The target may fail over while keys are written, and then nobody can say whether a write was executed. All
 // writes of this package can therefore be executed twice: whole values are written by RESTORE REPLACE,
 // additions to sets, hashes and sorted sets are the same twice, and before RPUSH is repeated, the length of
-// the list tells whether it was executed.
+// the list shows if it was executed.
 //
 // # Why the commands of the stream are not executed
 //
-// An import that is killed must go on so that the data is the same as if it had not been. The source can send
+// An import that is killed must resume so that the data is the same as if it had not been. The source can send
 // its stream again from an offset, so some commands come twice; INCR, LPUSH and XADD must not be executed twice.
 // Two ways lead out. One stores the offset in the target together with the changes. That needs a transaction
 // over the key and the offset, which lie at different nodes, or an offset beside each key.

@@ -46,7 +46,7 @@ func (c *FollowConfig) EnsureDefaults() {
 	}
 }
 
-// Errors of an import that cannot go on.
+// Errors that end an import.
 var (
 	// ErrNotEmpty: the target has keys, and would be mixed with the source.
 	ErrNotEmpty = errors.New("the target is not empty")
@@ -54,7 +54,7 @@ var (
 	errReached = errors.New("all has been taken")
 )
 
-// A follower keeps the target like a source that goes on being written to.
+// A follower keeps the target like a source whose clients keep writing.
 type follower struct {
 	cfg            *FollowConfig
 	source, target *cluster
@@ -71,7 +71,7 @@ type follower struct {
 }
 
 // Follow makes the target like the source: it copies all keys, and then those that change, until the
-// context ends, with [FollowConfig.Once] until it has caught up. Where the connection breaks, it goes on.
+// context ends, with [FollowConfig.Once] until it has caught up. Where the connection breaks, it is made anew.
 func Follow(ctx context.Context, cfg FollowConfig) error {
 	cfg.EnsureDefaults()
 	f := &follower{cfg: &cfg, source: newCluster(cfg.Source), target: newCluster(cfg.Target), tracker: newTracker(cfg.MaxChanged), goal: -1}

@@ -104,7 +104,7 @@ func (l *link) send(words ...string) error {
 	return l.write()
 }
 
-// sendNewline sends what a replica that is loading sends, so that its source goes on.
+// sendNewline sends what a replica that is loading sends, so that its source does not give up.
 func (l *link) sendNewline() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -48,7 +48,7 @@ func (c *Config) EnsureDefaults() {
 }
 
 // Load writes the keys of an RDB file to the target. It returns once all are acknowledged, or with the
-// first error behind which it cannot go on; what the counts say is written by then. A key that the target
+// first error that it cannot continue after; what the counts say is written by then. A key that the target
 // had gets the value of the file; other keys stay.
 func Load(ctx context.Context, src io.Reader, cfg Config) error {
 	cfg.EnsureDefaults()

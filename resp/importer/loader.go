@@ -92,7 +92,7 @@ func (l *loader) close() {
 	l.running.Wait()
 }
 
-// err is why the loader cannot go on.
+// err is why the loader has ended.
 func (l *loader) err() error {
 	if l.ctx.Err() != nil {
 		return context.Cause(l.ctx)

@@ -84,7 +84,7 @@ func (p *Pool) Source(name string, cfg FollowConfig) FollowConfig {
 	return cfg
 }
 
-// FollowAll follows several sources of one pool into one target. When one of them cannot go on, all end.
+// FollowAll follows several sources of one pool into one target. When one of them fails, all end.
 func FollowAll(ctx context.Context, all []FollowConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 // stateFormat is the version of the state file.
 const stateFormat = 1
 
-// A State is what an import remembers, so that another run can go on.
+// A State is what an import remembers, so that another run can resume it.
 type State struct {
 	Format int    `json:"format"`
 	Source string `json:"source"` // address

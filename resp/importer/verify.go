@@ -151,7 +151,7 @@ func (v *verifier) database(ctx context.Context, n int) error {
 	})
 }
 
-// recheck compares keys again that differed, and lists those that go on differing.
+// recheck compares keys again that differed, and lists those that still differ.
 func (v *verifier) recheck(ctx context.Context) error {
 	p := v.most
 	for round := 0; len(v.open) > 0; round++ {
