@@ -28,7 +28,7 @@ func defaultStatusOptions() *statusOptions {
 func (o *statusOptions) settings() *settings.Set {
 	s := settings.New(envPrefix)
 	s.Group("Node")
-	s.Add("addr", settings.Text(&o.addr, "host:port"), "where a node of the cluster, any one, serves clients; no host is this one")
+	s.Add("addr", settings.Text(&o.addr, "host:port"), "where a node of the cluster, any one, serves clients: no host is this one, /path is a Unix socket")
 	s.Add("timeout", settings.Duration(&o.timeout), "how long to wait for an answer")
 
 	o.access.add(s)
@@ -65,10 +65,14 @@ func (o *statusOptions) resolve(set *settings.Set, args, rest, environ []string)
 		fault("timeout", "%v leaves no time to answer", o.timeout)
 	}
 	source := &status.Source{Password: o.password}
+	if status.IsPath(o.addr) {
+		source.Addr = o.addr
+		return source, errors.Join(faults...)
+	}
 	host, port, err := net.SplitHostPort(o.addr)
 	switch {
 	case err != nil:
-		fault("addr", "%q is not of the form host:port, such as 127.0.0.1:6379", o.addr)
+		fault("addr", "%q is neither of the form host:port, such as 127.0.0.1:6379, nor the path of a Unix socket", o.addr)
 	case port == "" || port == "0":
 		fault("addr", "%q has no port", o.addr)
 	case host == "":

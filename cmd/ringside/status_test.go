@@ -165,7 +165,7 @@ func TestStatusReportsEveryFaultAtOnce(t *testing.T) {
 ringside: arguments: "now" is not expected; settings are written --name value
 ringside: --watch: 1ms is too often: use 100ms or more
 ringside: --timeout: 0s leaves no time to answer
-ringside: --addr: "7000" is not of the form host:port, such as 127.0.0.1:6379
+ringside: --addr: "7000" is neither of the form host:port, such as 127.0.0.1:6379, nor the path of a Unix socket
 ringside: --tls-ca: FILE holds no certificate in PEM form
 ringside: --tls-cert: missing: tls-key needs the certificate of the key
 See 'ringside status --help'.

@@ -15,6 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp/status"
 )
 
 func unixClient(path string) *redis.Client {
@@ -85,6 +86,10 @@ func TestUnixSocketServesBesideAndInsteadOfTCP(t *testing.T) {
 			t.Errorf("SocketPath is %q", at.n.SocketPath())
 		}
 		_ = client.Close()
+		source := status.Source{Addr: at.path}
+		if report, err := source.Fetch(ctx); err != nil || len(report.Nodes) == 0 {
+			t.Errorf("the status through %s is %v, %v", at.path, report, err)
+		}
 	}
 	if p.Addr().String() != proxyPath+":0" {
 		t.Errorf("the address of a node without TCP is %s", p.Addr())

@@ -16,7 +16,7 @@ import (
 
 // A Source is a node that reports are fetched from.
 type Source struct {
-	Addr     string      // host:port where it serves clients
+	Addr     string      // host:port where it serves clients, or the path of its Unix socket
 	Password string      // empty: none
 	TLS      *tls.Config // nil: no TLS
 }
@@ -68,7 +68,13 @@ func (s *Source) fetch(ctx context.Context) ([]byte, error) {
 	return text, err
 }
 
+// IsPath reports whether an address is the path of a Unix socket: it begins with / or a dot.
+func IsPath(addr string) bool { return strings.HasPrefix(addr, "/") || strings.HasPrefix(addr, ".") }
+
 func (s *Source) dial(ctx context.Context) (net.Conn, error) {
+	if IsPath(s.Addr) {
+		return new(net.Dialer).DialContext(ctx, "unix", s.Addr)
+	}
 	if s.TLS != nil {
 		return (&tls.Dialer{Config: s.TLS}).DialContext(ctx, "tcp", s.Addr)
 	}
