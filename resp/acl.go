@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // Invariant: a request is run by rights that its connection has looked up since the request before it.
 
 // openUsers sets up the users of a server, and gives it the default one.
-func openUsers(s *Server, cfg *Config) {
+func openUsers(s *Server, cfg *Config) error {
 	r := &s.users
 	r.Catalog, r.Logger, r.File = acl.NewCatalog(s.table), cfg.Logger, cfg.ACLFile
 	if cfg.Operator != nil {
@@ -28,7 +29,13 @@ func openUsers(s *Server, cfg *Config) {
 	r.Changed = func(before, now *acl.Users) { usersChanged(s, before, now) }
 	r.Anywhere = func() bool { return s.admin.Config.Find([]byte("acl-pubsub-default")).Get() == "allchannels" }
 	r.Confirm = func(index uint64) { confirmUsers(s, index) }
-	r.Open(cfg.Settings.Password)
+	if err := r.Open(cfg.Settings.Password); err != nil {
+		return fmt.Errorf("read the users: %w", err)
+	}
+	if r.Agree == nil {
+		return r.LoadAtStart(context.Background())
+	}
+	return nil
 }
 
 // SetValues tells the server what a cluster of a generation has agreed on, as of an index of its table. What is
@@ -37,7 +44,8 @@ func (s *Server) SetValues(values *agreed.Values, generation, index uint64) {
 	s.users.Set(values, generation, index)
 }
 
-// LoadUsers reads the ACL file of a server at its start: see [Config.ACLFile].
+// LoadUsers has the users of the ACL file agreed on, if nothing is agreed on yet. It is for the start of a node, once
+// that is part of a cluster. It fails while the cluster takes no changes.
 func LoadUsers(ctx context.Context, s *Server) error { return s.users.LoadAtStart(ctx) }
 
 // loadUser looks up what the client may do now. The connection of a user that is not there any more ends.

@@ -185,10 +185,14 @@ func NewServer(cfg Config) (*Server, error) {
 	s.settings.Set(nil, &cfg.Settings)
 	s.settings.Protected.Store(cfg.ProtectedMode)
 	s.settings.KeepAlive.Store(int64(cfg.TCPKeepAlive))
-	openUsers(s, &cfg)
 	s.stats = stats.New(s.table)
 	startQuota(s)
 	s.admin = newAdmin(s)
+	if err := openUsers(s, &cfg); err != nil {
+		close(s.stop)
+		s.done.Wait()
+		return nil, err
+	}
 	s.budget.init(s)
 	s.scripts.Init(s.keptMost)
 	s.scripts.functions = newFunctions(s)

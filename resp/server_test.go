@@ -49,7 +49,9 @@ func TestProtectedMode(t *testing.T) {
 		srv.settings.Protected.Store(!test.open)
 		srv.settings.MaxClients.Store(1)
 		srv.users.Catalog = acl.NewCatalog(newCommandTable())
-		srv.users.Open(test.pass)
+		if err := srv.users.Open(test.pass); err != nil {
+			t.Fatal(err)
+		}
 		c := &strangerConn{from: test.from}
 		if refused := srv.refusal(c) != ""; refused != test.refused {
 			t.Errorf("%s: refused: %v", name, refused)

@@ -65,6 +65,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Group("Access")
 	s.Add("requirepass", settings.Text(&cfg.RequirePass, "PASSWORD"),
 		"password that AUTH must give; a variable or the file keeps it out of the process list", settings.Secret())
+	s.Add("acl-file", settings.Text(&cfg.ACLFile, "FILE"),
+		"users, in the format of Redis' aclfile: they become those of a cluster that has none; ACL LOAD and ACL SAVE read and write it", settings.Files())
 	choice("enable-debug-command", &cfg.Debug,
 		"clients that may send DEBUG: yes = every client, local = clients of this host, no = none")
 	yesNo("protected-mode", &cfg.ProtectedMode,
@@ -145,6 +147,7 @@ var redisNames = map[string]string{
 	"lua-time-limit":          "busy-reply-threshold",
 	"slowlog-log-slower-than": "slowlog-slower-than",
 	"shutdown-timeout":        "stop-timeout",
+	"aclfile":                 "acl-file",
 	"tls-cert-file":           "tls-cert",
 	"unixsocket":              "unix-socket",
 	"unixsocketperm":          "unix-socket-mode",

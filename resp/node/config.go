@@ -151,6 +151,7 @@ type Config struct {
 	MaxDataPolicy string
 
 	RequirePass string // password that AUTH must give; empty: none
+	ACLFile     string // users, in the format of Redis' aclfile; empty: none
 	TLSCert     string // PEM file; with TLSKey, clients connect through TLS
 	TLSKey      string // PEM file
 	TLSCA       string // PEM file; demands client certificates signed by it

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
@@ -69,4 +70,26 @@ func (o operator) Policies() (resp.PolicyChanger, error) {
 		return nil, err
 	}
 	return c.policies, nil
+}
+
+// loadUsers has the users of the ACL file agreed on, if there is one and the cluster has no users yet.
+func loadUsers(c *cluster) {
+	select {
+	case <-c.entry.enteredCh:
+	case <-c.ctx.Done():
+		return
+	}
+	for c.ctx.Err() == nil {
+		ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+		err := resp.LoadUsers(ctx, c.n.server)
+		cancel()
+		if err == nil {
+			return
+		}
+		c.n.cfg.Logger.Warn("the users of the ACL file are not agreed on yet", "err", err)
+		select {
+		case <-time.After(enterPause):
+		case <-c.ctx.Done():
+		}
+	}
 }

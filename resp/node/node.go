@@ -152,6 +152,7 @@ func (n *Node) open() (err error) {
 		Operator:      operator{n},
 		TellAll:       tellAll,
 		Password:      n.changePassword,
+		ACLFile:       n.cfg.ACLFile,
 		Overview:      overview{n},
 		Placement:     n.placement,
 		Databases:     n.databases,
@@ -260,7 +261,7 @@ func (c *Config) fixed(sockets *listeners.Set) map[string]string {
 		"unixsocket": sockets.Unix(), "unixsocketperm": strconv.FormatUint(uint64(c.UnixSocketMode), 8),
 		"strategy": c.Strategy, "hash": c.Hash,
 		"tls-cert-file": c.TLSCert, "tls-key-file": c.TLSKey, "tls-ca-cert-file": c.TLSCA,
-		"shutdown-timeout": strconv.Itoa(int(c.StopTimeout / time.Second)),
+		"aclfile": c.ACLFile, "shutdown-timeout": strconv.Itoa(int(c.StopTimeout / time.Second)),
 	}
 }
 

@@ -2,6 +2,9 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +125,38 @@ func TestOlderNodesStayOutOfClustersWithUsers(t *testing.T) {
 		c.start("c", "a")
 		c.ready("c")
 		c.order("a", "ACL", "SETUSER", "u", "on")
+		c.close()
+	})
+}
+
+// A new cluster has the users of the ACL file of its first node; a file that differs changes nothing.
+func TestNewClusterHasTheUsersOfTheFile(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		dir := t.TempDir()
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			cfg.ACLFile = filepath.Join(dir, cfg.ID)
+			text := "user u on >pw ~* +@all\nuser " + cfg.ID + " on nopass ~* +@all\n"
+			if err := os.WriteFile(cfg.ACLFile, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+		c.start("a")
+		c.ready("a")
+		c.start("b", "a")
+		c.ready("b")
+		for _, id := range []string{"a", "b"} {
+			do, end := c.as(id, "u")
+			if got, err := do("ACL", "USERS"); err != nil || fmt.Sprint(got) != "[a default u]" {
+				t.Errorf("the users of %s are %v, %v", id, got, err)
+			}
+			end()
+		}
+		c.order("b", "ACL", "LOAD")
+		do, end := c.as("a", "u")
+		if got, err := do("ACL", "USERS"); err != nil || fmt.Sprint(got) != "[b default u]" {
+			t.Errorf("the users are %v, %v after ACL LOAD at b", got, err)
+		}
+		end()
 		c.close()
 	})
 }

@@ -17,5 +17,8 @@ const (
 	errTooLarge    ruleError = "The user would have more rules than a user may have"
 )
 
+// errProvisional says that the users of the ACL file count, but are not agreed on yet.
+const errProvisional ruleError = "the users of the ACL file are not agreed on yet: try again"
+
 // ErrDefault says that there is always a default user.
 const ErrDefault ruleError = "The 'default' user cannot be removed"

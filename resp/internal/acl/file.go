@@ -147,23 +147,25 @@ func (r *Registry) Save() error {
 	return nil
 }
 
-// LoadAtStart makes the users of the ACL file those that are agreed on if there are none yet. Else those that are agreed on
-// stay, and the log tells the first difference.
+// LoadAtStart has the users of the ACL file agreed on if nothing is agreed on yet. Else what is agreed on stays, and
+// the log tells of differences.
 func (r *Registry) LoadAtStart(ctx context.Context) error {
-	if r.File == "" {
+	now := r.Now()
+	switch {
+	case r.file == nil:
 		return nil
-	}
-	users, err := r.readFile()
-	if err != nil {
+	case now.provisional:
+		nothing, _ := newUsers(r.Catalog, nil, nil, NewDefault(r.Catalog, r.password))
+		changes := append(nothing.replaceAll(r.file), nothing.guard())
+		index, err := r.decide(ctx, changes)
+		if err == nil {
+			r.Await(ctx, index)
+		}
 		return err
 	}
-	return r.change(ctx, func(now *Users) ([]agreed.Change, error) {
-		changes := now.replaceAll(users)
-		if len(changes) > 0 && now.values.Of(guard).Version > 0 {
-			r.Logger.Warn("the ACL file differs from the users that the cluster has agreed on, which stay: send ACL LOAD to make it the users of all nodes, or ACL SAVE to overwrite it",
-				"path", r.File, "users", len(changes), "first", changes[0].Name[len(Prefix):])
-			return nil, nil
-		}
-		return changes, nil
-	})
+	if changes := now.replaceAll(r.file); len(changes) > 0 {
+		r.Logger.Warn("the ACL file differs from the users that the cluster has agreed on, which stay: send ACL LOAD to make it the users of all nodes, or ACL SAVE to overwrite it",
+			"path", r.File, "users", len(changes), "first", changes[0].Name[len(Prefix):])
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package acl
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync"
@@ -36,16 +35,33 @@ type Registry struct {
 
 	mu         sync.Mutex // guards changes of the fields above, and what follows
 	generation uint64
+	file       []*User // those of the ACL file at the start, which count until anything is agreed on
 	password   string
 	next       chan struct{} // closed with the next change, or the next index
 }
 
-// Open makes the first users: the default one, with the server's own password, or with none if that is empty.
-func (r *Registry) Open(password string) {
+// Open makes the first users: those of the ACL file, if there is one, and the default one, with the server's own
+// password, or with none if that is empty.
+func (r *Registry) Open(password string) (err error) {
 	r.next = make(chan struct{})
 	r.password = password
-	users, _ := newUsers(r.Catalog, nil, nil, NewDefault(r.Catalog, password))
+	if r.File != "" {
+		if r.file, err = r.readFile(); err != nil {
+			return err
+		}
+	}
+	users, _ := r.users(nil, nil)
 	r.now.Store(users)
+	return nil
+}
+
+// users returns the users of agreed values; those of the ACL file while nothing is agreed on.
+func (r *Registry) users(before *Users, values *agreed.Values) (*Users, error) {
+	initial := NewDefault(r.Catalog, r.password)
+	if r.file != nil && values.Of(guard).Version == 0 {
+		return provisional(r.file, initial), nil
+	}
+	return newUsers(r.Catalog, before, values, initial)
 }
 
 // Now returns the present users.
@@ -80,7 +96,7 @@ func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 // replace makes the users anew. The lock is held.
 func (r *Registry) replace(values *agreed.Values) {
 	before := r.Now()
-	users, err := newUsers(r.Catalog, before, values, NewDefault(r.Catalog, r.password))
+	users, err := r.users(before, values)
 	if err != nil {
 		r.Logger.Error("a user whose rules cannot be read may do nothing", "err", err)
 	}
@@ -117,12 +133,14 @@ func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.C
 	var err error
 	for range changeTries {
 		now, known := r.Now(), r.index.Load()
+		if now.provisional {
+			return errProvisional
+		}
 		changes, fault := from(now)
 		if fault != nil || len(changes) == 0 {
 			return fault
 		}
-		// Its body is that of no other change.
-		changes = append(changes, agreed.Change{Name: guard, Body: rand.Text(), Was: now.values.Of(guard).Version})
+		changes = append(changes, now.guard())
 		if err = now.fits(changes); err != nil && !errors.Is(err, agreed.ErrChanged) {
 			return err
 		}

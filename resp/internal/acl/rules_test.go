@@ -64,7 +64,9 @@ func registry(t testing.TB) *acl.Registry {
 	r := &acl.Registry{
 		Catalog: acl.NewCatalog(table()), Changed: func(_, _ *acl.Users) {}, Anywhere: func() bool { return false }, Logger: slog.New(slog.DiscardHandler),
 	}
-	r.Open("")
+	if err := r.Open(""); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 

@@ -2,7 +2,9 @@ package acl
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +32,9 @@ type Users struct {
 	initial *User // the default user
 	// agreed reports that the default user is agreed on, and not made from the server's password.
 	agreed bool
-	values *agreed.Values
+	// provisional reports that these are the users of the ACL file, before anything is agreed on.
+	provisional bool
+	values      *agreed.Values
 }
 
 // newUsers returns the users of agreed values, and the initial default user unless one of them is it. It takes
@@ -59,6 +63,20 @@ func newUsers(c *Catalog, before *Users, values *agreed.Values, initial *User) (
 		u.agreed = true
 	}
 	return u, failed
+}
+
+// provisional returns the users of an ACL file, before anything is agreed on.
+func provisional(users []*User, initial *User) *Users {
+	u := &Users{byName: make(map[string]*User), provisional: true}
+	for _, user := range users {
+		u.byName[user.name] = user
+	}
+	if u.agreed = u.byName[DefaultName] != nil; !u.agreed {
+		u.byName[DefaultName] = initial
+	}
+	u.initial = u.byName[DefaultName]
+	u.all = slices.SortedFunc(maps.Values(u.byName), func(a, b *User) int { return strings.Compare(a.name, b.name) })
+	return u
 }
 
 // parse reads rules as [User.Rules] writes them.
@@ -99,6 +117,11 @@ func (u *Users) Lines() []string {
 // set returns the change that gives a user its present rules.
 func (u *Users) set(user *User) agreed.Change {
 	return agreed.Change{Name: Prefix + user.name, Body: user.rules, Was: u.values.Of(Prefix + user.name).Version}
+}
+
+// guard returns the change that is part of each change of users. Its body is that of no other.
+func (u *Users) guard() agreed.Change {
+	return agreed.Change{Name: guard, Body: rand.Text(), Was: u.values.Of(guard).Version}
 }
 
 // remove returns the change that removes a user, and whether there is one.
