@@ -89,12 +89,16 @@ func (q *Quota) SettingsChanged() {
 
 func (q *Quota) used(*account) int64 { return q.cfg.Store.ActiveBytes() }
 
+// smallest is how many bytes the data grows at least by a write that grows it: so a limit of a few bytes
+// refuses all of them, also on an empty node.
+const smallest = 16
+
 // Refuses reports whether a write that may grow the data is refused. growth is by how many bytes
 // changes that are not applied yet raise the data.
 func (q *Quota) Refuses(growth int64) bool {
 	a := &q.node
 	limit := q.set.MaxData.Load()
-	return limit > 0 && q.used(a)+growth > limit && (!q.set.Policy().Evicts() || a.stuck.Load())
+	return limit > 0 && q.used(a)+max(growth, smallest) > limit && (!q.set.Policy().Evicts() || a.stuck.Load())
 }
 
 // WantsRoom reports whether [Quota.MakeRoom] has something to do before a write.
