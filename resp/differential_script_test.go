@@ -42,7 +42,7 @@ var differentialScripts = []string{
 	"local t = setmetatable({}, {__index=function(t,k) return k..'!' end}) return t.foo", "return type(cjson.null)", "return 10 % 3", "return -10 % 3", "return 2^10",
 	"return 'a'..1", "return 1 == 1.0", "return '10'+5", "return '10'*'2'", "return 'a' < 'b'", "return not nil", "return #'abc'", "for i=1,3 do if i==2 then return i end end",
 	"local i=0 while true do i=i+1 if i>5 then break end end return i", "local i=0 repeat i=i+1 until i>=4 return i", "local a,b,c=(function(...) return ... end)(1,2,3) return {a,b,c}",
-	"#!lua\nreturn 1", "#!lua flags=no-writes\nreturn redis.call('set','a','1')", "#!lua flags=foo\nreturn 1", "#!lua x=foo\nreturn 1", "#!js\nreturn 1", "#!lua",
+	"#!lua\nreturn 1", "#!lua flags=no-writes\nreturn redis.call('set','a','1')", "#!lua flags=foo\nreturn 1", "#!lua flags=\nreturn 1", "#!lua flags=no-writes,\nreturn 1", "#!lua flags=,\nreturn 1", "#!lua x=foo\nreturn 1", "#!js\nreturn 1", "#!lua",
 	"#!lua flags=no-writes,allow-stale\nreturn 7", "#!lua\n\nerror('x')", "return (", "while", "return 1 1", "local x = = 1",
 	// Replies of commands.
 	"return redis.call('set','str','v')", "return redis.call('get','str')", "return redis.call('get','none')", "return redis.call('get','none') == false",

@@ -100,6 +100,9 @@ func (s *Script) flags(line string) error {
 		if !ok {
 			return fmt.Errorf("ERR Unknown lua shebang option: %s", word)
 		}
+		if list == "" {
+			continue
+		}
 		for name := range strings.SplitSeq(list, ",") {
 			flag, ok := flagNamed(name)
 			if !ok {
