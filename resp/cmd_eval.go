@@ -2,9 +2,7 @@ package resp
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -203,13 +201,7 @@ type scriptHost struct {
 
 // Log implements script.Host.
 func (h *scriptHost) Log(level int, message string) {
-	logScript(h.call.srv, level, message, "script", h.code.name)
-}
-
-// logScript logs a message of a script.
-func logScript(s *Server, level int, message string, about ...any) {
-	levels := [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
-	s.log.Log(context.Background(), levels[level], "script: "+string(command.Shown([]byte(message), 1<<10)), about...)
+	scripts.Log(h.call.srv.log, level, message, "script", h.code.name)
 }
 
 // CountError implements script.Host.
@@ -317,10 +309,10 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 		return "ERR " + strings.ToUpper(cmd.Full) + " is not possible in a script, which holds latches of keys", true
 	case cmd.Spread && x.conn.spansNodes():
 		return "ERR " + strings.ToUpper(cmd.Full) + " covers the cluster, which a script cannot wait for", true
+	case h.readonly && cmd.Flags&(command.FlagWrite|command.FlagMayReplicate) != 0:
+		return "ERR Write commands are not allowed from read-only scripts.", false
 	case cmd.Flags&command.FlagWrite == 0:
 		return "", false
-	case h.readonly:
-		return "ERR Write commands are not allowed from read-only scripts.", false
 	}
 	if h.full && cmd.Flags&command.FlagDenyOOM != 0 && !h.run.Wrote.Load() {
 		return command.MsgOOM, false
@@ -382,6 +374,26 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 		}
 	}
 	return "", err
+}
+
+// asReadOnly makes EVAL, EVALSHA and FCALL of a script that says it does not write EVAL_RO and its like, which a
+// pause of writes does not hold back.
+func asReadOnly(c *conn, r *request) {
+	var flags script.Flags
+	all, name := &c.srv.scripts, c.args[r.first+1]
+	switch f, k := all.functions.Current().Find(name), all.Called(name); {
+	case r.cmd.CallsFunction && f != nil:
+		flags = f.Flags
+	case r.cmd.BySHA && k != nil:
+		flags = k.Flags
+	case !r.cmd.CallsFunction && !r.cmd.BySHA:
+		if k, err := all.Compile(name, false); err == nil {
+			flags = k.Flags
+		}
+	}
+	if ro := c.srv.table.ByName[r.cmd.Name+"_ro"]; ro != nil && flags&script.NoWrites != 0 {
+		r.cmd = ro
+	}
 }
 
 // refuseBusy refuses the requests of a unit that would have to wait for a script which has

@@ -142,6 +142,8 @@ GET k
 EVAL_RO "return redis.call('get',KEYS[1])" 1 k
 EVAL_RO "return redis.call('set',KEYS[1],'1')" 1 k
 EVAL_RO "#!lua\nreturn 1" 0
+EVAL_RO "return redis.call('publish','c','m')" 0
+EVAL "#!lua flags=no-writes\nreturn redis.call('publish','c','m')" 0
 EVAL_RO "#!lua flags=no-writes\nreturn 1" 0
 EVALSHA abc 0
 EVALSHA abc x

@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/functions"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -24,7 +25,7 @@ func newFunctions(s *Server) *functions.Registry {
 
 // logger returns what logs messages of libraries.
 func logger(s *Server) func(level int, message string) {
-	return func(level int, message string) { logScript(s, level, message) }
+	return func(level int, message string) { scripts.Log(s.log, level, message) }
 }
 
 // Functions implements functions.Host.

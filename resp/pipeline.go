@@ -165,6 +165,9 @@ func (c *conn) resolve(r *request, known *command.Row) {
 			args = c.args[r.first:r.last]
 		}
 	}
+	if r.msg == "" && r.cmd.Script && c.srv.pause.Active() {
+		asReadOnly(c, r)
+	}
 	r.waits = r.msg == "" && r.cmd.MayWait(args)
 	switch {
 	case r.msg != "":
