@@ -102,14 +102,9 @@ func cmdRingFunctions(x *call) {
 	x.OK()
 }
 
-// functionsTimeout is how long all nodes may take to load libraries.
-const functionsTimeout = 8 * time.Second
-
 // loadFunctionsElsewhere waits until all other nodes have loaded the libraries of a version, those that are gone
 // excepted.
 func loadFunctionsElsewhere(ctx context.Context, x *call, version uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, functionsTimeout)
-	defer cancel()
 	question := wire.SubRequest("RING", "SCRIPT", []byte("FUNCTIONS"), fmt.Append(nil, version))
 	loaded := map[string]bool{}
 	for {

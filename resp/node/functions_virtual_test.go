@@ -66,6 +66,7 @@ func TestFunctionsReachAllNodes(t *testing.T) {
 		calls("lib", "3", "a", "b", "c", "d")
 		// One that was away while they changed learns that.
 		c.stop("c")
+		time.Sleep(20 * time.Second) // until gossip has noticed: before, the change is made and its command fails
 		c.order("d", "FUNCTION", "DELETE", "lib")
 		c.order("d", "FUNCTION", "LOAD", code("next", 4))
 		c.start("c", "a")
