@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/internal/locks"
 	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -31,8 +32,13 @@ func TestStorms(t *testing.T) {
 	case testing.Short():
 		storms = 2
 	}
+	// In most storms of this seed, a node is cut off, and replaced, while it drains a range that it
+	// hands over: the writes that its backup lacks must not count as done.
+	seeds := slices.Repeat([]uint64{18084458690474732407}, 3)
 	for range storms {
-		seed := rand.Uint64()
+		seeds = append(seeds, randomtest.Seed(t))
+	}
+	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) { storm(t, seed) })
 		})

@@ -87,7 +87,7 @@ func (h *Feed) reached(s step.Step) {
 func (h *Feed) Update() { h.primary.update() }
 
 // EachOwn calls each for the rows of st whose primary is this node, in their order. It says whether
-// a row is open to clients, and whether it is also held and drained. It takes time in proportion to
+// a row is open to clients, and whether it is also held to be drained. It takes time in proportion to
 // all rows, and no memory. each must not use the feed.
 func (h *Feed) EachOwn(st *table.State, each func(row *table.Row, open, drained bool)) {
 	h.primary.eachOwn(st, each)

@@ -34,7 +34,8 @@ type primaryFeed struct {
 	mu            sync.Mutex
 	state         *primaryState
 	senders       map[*session]*sessionSender
-	drainedRanges []ring.Range  // held and drained
+	heldRanges    []ring.Range  // held to be drained
+	drainedRanges []ring.Range  // those of them whose changes all members have
 	changed       chan struct{} // closed at the next change of mu's fields; nil while no goroutine waits
 }
 
@@ -81,7 +82,7 @@ func (f *primaryFeed) eachOwn(st *table.State, each func(row *table.Row, open, d
 			terms = terms[1:]
 		}
 		open := len(terms) > 0 && row.Incarnation == f.hub.cfg.Incarnation && terms[0].serves(row)
-		each(row, open, open && f.isDrained(row.Range))
+		each(row, open, open && within(row.Range, f.heldRanges))
 	}
 }
 
@@ -313,9 +314,12 @@ func (f *primaryFeed) announceBounds(ts []*rowTerm) {
 	}
 }
 
-// isDrained reports whether a range was held and drained. mu is held.
-func (f *primaryFeed) isDrained(r ring.Range) bool {
-	return slices.ContainsFunc(f.drainedRanges, func(s ring.Range) bool { return spans.Within(r, s) })
+// isDrained reports whether a range is held and drained. mu is held.
+func (f *primaryFeed) isDrained(r ring.Range) bool { return within(r, f.drainedRanges) }
+
+// within reports whether one of some ranges has all of r.
+func within(r ring.Range, ranges []ring.Range) bool {
+	return slices.ContainsFunc(ranges, func(s ring.Range) bool { return spans.Within(r, s) })
 }
 
 // addLearned records ranges that this node receives by a copy.

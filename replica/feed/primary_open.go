@@ -249,13 +249,13 @@ func (f *primaryFeed) stopCounting(ranges []ring.Range, node string) {
 }
 
 // waitDrained is [Feed.WaitDrained].
+//
+// Invariant: a range is in drainedRanges only while it is held and all members have all of its changes.
+// Until then the table may give it to a backup that lacks some: clients must not be told that these are
+// done.
 func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) error {
 	f.mu.Lock()
-	for _, r := range ranges {
-		if !slices.Contains(f.drainedRanges, r) {
-			f.drainedRanges = append(f.drainedRanges, r)
-		}
-	}
+	f.heldRanges = appendMissing(f.heldRanges, ranges)
 	f.mu.Unlock()
 	f.hub.cfg.Publish() // from now on the store removes nothing there by itself
 	f.mu.Lock()
@@ -263,15 +263,30 @@ func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) erro
 	f.mu.Unlock()
 	return f.waitUntil(ctx, func() (bool, error) {
 		late := slices.ContainsFunc(promises, func(p obligation) bool { return f.state.receivedUpTo(p.quorum) < p.number })
-		return !late && f.state.allJoined(ranges), nil
+		if late || !f.state.allJoined(ranges) {
+			return false, nil
+		}
+		f.drainedRanges = appendMissing(f.drainedRanges, ranges)
+		return true, nil
 	})
+}
+
+// appendMissing appends those of more that are not in ranges.
+func appendMissing(ranges, more []ring.Range) []ring.Range {
+	for _, r := range more {
+		if !slices.Contains(ranges, r) {
+			ranges = append(ranges, r)
+		}
+	}
+	return ranges
 }
 
 // endDrained is [Feed.EndDrained].
 func (f *primaryFeed) endDrained(ranges []ring.Range) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.drainedRanges = slices.DeleteFunc(f.drainedRanges, func(s ring.Range) bool { return slices.Contains(ranges, s) })
+	ended := func(r ring.Range) bool { return slices.Contains(ranges, r) }
+	f.heldRanges, f.drainedRanges = slices.DeleteFunc(f.heldRanges, ended), slices.DeleteFunc(f.drainedRanges, ended)
 }
 
 // stats is [Feed.Stats].
