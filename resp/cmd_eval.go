@@ -423,7 +423,7 @@ func (c *conn) shaOf(r *request) []byte {
 	return c.args[r.first+1]
 }
 
-// goesAstray tells whether a script is known to need keys that it does not declare, or could
+// goesAstray reports whether a script is known to need keys that it does not declare, or could
 // not be run again if it does.
 func (c *conn) goesAstray(r *request) bool {
 	if c.session.replies == replySkip || c.session.replies == replySkipNext {

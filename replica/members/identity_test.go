@@ -202,7 +202,7 @@ func TestForgottenNodeMayBeginAnew(t *testing.T) {
 	notFatal(t, b)
 }
 
-// Who has been told that a node is forgotten does not find it afterwards. Nobody else is there
+// Node does not return a node once Forget has returned. No other member is there
 // for whom Forget waits.
 func TestForgottenNodeIsUnknownAtOnce(t *testing.T) {
 	a := start(t, "a", 1)

@@ -14,7 +14,7 @@ func AllowsChannel(patterns []string, channel []byte, isPattern bool) bool {
 	return false
 }
 
-// Channels returns the patterns of channels that any selector of the user has; everything tells that one has
+// Channels returns the patterns of channels that any selector of the user has; everything reports that one has
 // all channels.
 func (u *User) Channels() (patterns []string, everything bool) {
 	for _, s := range u.selectors {

@@ -148,7 +148,7 @@ func (r *Registry) Save() error {
 }
 
 // LoadAtStart has the users of the ACL file agreed on if nothing is agreed on yet. Else what is agreed on stays, and
-// the log tells of differences.
+// the log names the differences.
 func (r *Registry) LoadAtStart(ctx context.Context) error {
 	now := r.Now()
 	switch {
