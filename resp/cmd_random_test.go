@@ -184,7 +184,7 @@ func (g commandMaker) keys() (args []string) {
 
 func (g commandMaker) command() []string {
 	with := func(name string, args ...string) []string { return append([]string{name, g.key()}, args...) }
-	switch g.rnd.IntN(32) {
+	switch g.rnd.IntN(37) {
 	case 0, 1:
 		return with("SET", append([]string{g.value()}, g.options("NX", "XX", "GET", "KEEPTTL", "nx", "PERSIST")...)...)
 	case 2:
@@ -234,6 +234,8 @@ func (g commandMaker) command() []string {
 		return append([]string{"BITOP", g.pick("AND", "OR", "XOR", "NOT", "not", "nand"), g.key()}, g.keys()...)
 	case 29:
 		return with("BITFIELD_RO", g.fieldOps()...)
+	case 30, 31, 32, 33, 34:
+		return g.newer()
 	}
 	return with("BITFIELD", g.fieldOps()...)
 }

@@ -140,7 +140,7 @@ func commandStep(node int, cmds ...[]string) step {
 		words = append(words, quote(args))
 	}
 	return step{text: fmt.Sprintf("n%d: %s", node, strings.Join(words, "\n    ")), run: func(w *world) string {
-		want, got := w.redis.DoAll(cmds), w.nodes[node].DoAll(cmds)
+		want, got := w.redis.DoAll(all70(cmds)), w.nodes[node].DoAll(cmds)
 		for i, args := range cmds {
 			if differs := w.compare(args, got[i], want[i]); differs != "" {
 				return differs

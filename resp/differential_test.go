@@ -91,7 +91,7 @@ func (d *differ) do(args ...string) resptest.Value {
 // pipeline sends several commands at once and compares all replies.
 func (d *differ) pipeline(cmds [][]string) {
 	d.t.Helper()
-	want, got := d.redis.DoAll(cmds), d.ours.DoAll(cmds)
+	want, got := d.redis.DoAll(all70(cmds)), d.ours.DoAll(cmds)
 	for i, args := range cmds {
 		d.note(args)
 		if got[i].String() != want[i].String() {
@@ -102,7 +102,7 @@ func (d *differ) pipeline(cmds [][]string) {
 
 func (d *differ) both(args []string) (want, got resptest.Value) {
 	d.note(args)
-	return d.redis.Do(args...), d.ours.Do(args...)
+	return d.redis.Do(as70(args)...), d.ours.Do(args...)
 }
 
 func (d *differ) note(args []string) {

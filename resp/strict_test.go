@@ -15,7 +15,7 @@ import (
 func severalKeys(a, b string) [][]string {
 	return [][]string{
 		{"MGET", a, b}, {"MSET", a, "1", b, "2"}, {"DEL", a, b}, {"UNLINK", a, b}, {"EXISTS", a, b}, {"TOUCH", a, b},
-		{"MSETNX", a, "1", b, "2"}, {"RENAME", a, b}, {"RENAMENX", a, b}, {"COPY", a, b}, {"BITOP", "OR", a, a, b}, {"LCS", a, b},
+		{"MSETNX", a, "1", b, "2"}, {"MSETEX", "2", a, "1", b, "2"}, {"RENAME", a, b}, {"RENAMENX", a, b}, {"COPY", a, b}, {"BITOP", "OR", a, a, b}, {"LCS", a, b},
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"}, {"EVAL", "return 1", "2", a, b}, {"EVAL_RO", "return 1", "2", a, b},

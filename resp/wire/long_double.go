@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/big"
 )
 
@@ -53,6 +54,12 @@ func AddFloat(old, incr []byte) ([]byte, error) {
 
 // NewLongDouble returns zero. It rounds to the nearest, halves to even, as C does.
 func NewLongDouble() *big.Float { return new(big.Float).SetPrec(longDoubleBits) }
+
+// MaxLongDouble returns the largest finite number that C's long double can hold.
+func MaxLongDouble() *big.Float {
+	ones := NewLongDouble().SetUint64(math.MaxUint64)
+	return ones.SetMantExp(ones, longDoubleMaxExp-longDoubleBits)
+}
 
 // ParseLongDouble reads what strtold does, as Redis uses it: like parseFloat, with
 // the range and precision of a long double, and not above 5 KiB of text. That

@@ -147,6 +147,17 @@ func (r *Writer) Double(f float64) {
 	}
 }
 
+// DoubleText appends a number as its text: a double, in RESP2 a bulk string.
+func (r *Writer) DoubleText(text []byte) {
+	if r.Proto < 3 {
+		r.Bulk(text)
+		return
+	}
+	r.Buf = append(r.Buf, ',')
+	r.Buf = append(r.Buf, text...)
+	r.Buf = append(r.Buf, '\r', '\n')
+}
+
 // Verbatim appends text: a verbatim string in RESP3, a bulk string in RESP2.
 func (r *Writer) Verbatim(text string) {
 	if r.Proto != 3 {

@@ -54,7 +54,7 @@ func (c *Row) KeysOf(args [][]byte, dst []KeyRef) ([]KeyRef, error) {
 				return c.noKeys(dst[:before])
 			}
 			first += s.First
-			last = first + n - 1
+			last = first + (n-1)*max(s.Step, 1)
 		case s.Last < 0 && s.Limit > 1:
 			last = first + (len(args)-first)/s.Limit + s.Last
 		case s.Last < 0:

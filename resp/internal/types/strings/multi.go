@@ -36,13 +36,13 @@ func cmdMget(x *command.Call) {
 }
 
 func cmdMset(x *command.Call) {
-	if values, ok := readPairs(x); ok && putPairs(x, values) {
+	if values, ok := readAllPairs(x); ok && putPairs(x, x.Args[1:], values, noExpiry, false) {
 		x.OK()
 	}
 }
 
 func cmdMsetnx(x *command.Call) {
-	values, ok := readPairs(x)
+	values, ok := readAllPairs(x)
 	if !ok {
 		return
 	}
@@ -52,7 +52,7 @@ func cmdMsetnx(x *command.Call) {
 			return
 		}
 	}
-	if putPairs(x, values) {
+	if putPairs(x, x.Args[1:], values, noExpiry, false) {
 		x.Bool(true)
 	}
 }
@@ -60,17 +60,25 @@ func cmdMsetnx(x *command.Call) {
 // keptValues is how many values are kept for the next MSET.
 const keptValues = 1 << 10
 
-// readPairs reads what is at the keys of MSET before anything is written, so that
-// a key that cannot be read leaves the others as they are. It has replied if it
-// returns false.
-func readPairs(x *command.Call) (values []store.Value, ok bool) {
+// noExpiry is for commands that remove the expiry of keys.
+func noExpiry(store.Value) int64 { return 0 }
+
+// readAllPairs is readPairs for commands with nothing but pairs.
+func readAllPairs(x *command.Call) (values []store.Value, ok bool) {
 	if len(x.Args)%2 == 0 {
 		x.Error("ERR wrong number of arguments for '" + x.Row.Full + "' command")
 		return nil, false
 	}
+	return readPairs(x, x.Args[1:])
+}
+
+// readPairs reads what is at the keys of MSET before anything is written, so that
+// a key that cannot be read leaves the others as they are. It has replied if it
+// returns false.
+func readPairs(x *command.Call, pairs [][]byte) (values []store.Value, ok bool) {
 	values = x.Values[:0]
-	for i := 1; i < len(x.Args); i += 2 {
-		v, err := x.Unit.Head(x.Args[i])
+	for i := 0; i < len(pairs); i += 2 {
+		v, err := x.Unit.Head(pairs[i])
 		if err != nil {
 			x.Fail(err)
 			return nil, false
@@ -83,23 +91,27 @@ func readPairs(x *command.Call) (values []store.Value, ok bool) {
 	return values, true
 }
 
-// putPairs writes the pairs of MSET; it has replied if it returns false.
-func putPairs(x *command.Call, values []store.Value) bool {
+// putPairs writes the pairs of MSET, each with an expiry that may depend on what was there; it has
+// replied if it returns false. timed: they get a time to live, which is an event.
+func putPairs(x *command.Call, pairs [][]byte, values []store.Value, expiry func(store.Value) int64, timed bool) bool {
 	defer clear(values) // they point to what the unit has read
 	for i, v := range values {
-		key, value := x.Args[1+2*i], x.Args[2+2*i]
+		key, value := pairs[2*i], pairs[2*i+1]
 		var err error
 		if i > 0 && x.Unit.Changed(key) {
 			v, err = x.Unit.Head(key) // perhaps by an earlier pair
 		}
 		if err == nil {
-			err = x.Unit.PutString(key, v, value, 0, false)
+			err = x.Unit.PutString(key, v, value, expiry(v), false)
 		}
 		if err != nil {
 			x.Abort(err)
 			return false
 		}
 		x.Unit.Note(store.EventString, "set", key)
+		if timed {
+			x.Unit.Note(store.EventGeneric, "expire", key)
+		}
 	}
 	return true
 }

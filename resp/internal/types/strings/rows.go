@@ -20,6 +20,23 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RW access update"),
 	},
 	{
+		Name: "delex", Arity: -2, Group: "string", Run: cmdDelex,
+		Flags: command.FlagWrite | command.FlagFast,
+		Frees: true,
+		Keys:  []command.KeySpec{{Flags: "RW delete variable_flags", Index: 1, Step: 1, Vary: delexKeyFlags}},
+	},
+	{
+		Name: "delifeq", Arity: 3, Group: "string", Run: cmdDelifeq,
+		Flags: command.FlagWrite,
+		Frees: true,
+		Keys:  command.OneKey("RM access delete"),
+	},
+	{
+		Name: "digest", Arity: 2, Group: "string", Run: cmdDigest,
+		Flags: command.FlagReadonly | command.FlagFast,
+		Keys:  command.OneKey("RO access"),
+	},
+	{
 		Name: "get", Arity: 2, Group: "string", Run: cmdGet,
 		Flags: command.FlagReadonly | command.FlagFast,
 		Keys:  command.OneKey("RO access"),
@@ -62,6 +79,11 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RW access update"),
 	},
 	{
+		Name: "increx", Arity: -2, Group: "string", Run: cmdIncrex,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Keys:  command.OneKey("RW access update"),
+	},
+	{
 		Name: "lcs", Arity: -3, Group: "string", Run: cmdLcs,
 		Flags: command.FlagReadonly,
 		Keys:  []command.KeySpec{{Flags: "RO access", Index: 1, Last: 1, Step: 1}},
@@ -81,6 +103,12 @@ var Commands = []command.Row{
 		Keys:  []command.KeySpec{{Flags: "OW update", Index: 1, Last: -1, Step: 2}},
 	},
 	{
+		Name: "msetex", Arity: -4, Group: "string", Run: cmdMsetex,
+		Flags: command.FlagWrite | command.FlagDenyOOM,
+		Tips:  []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
+		Keys:  []command.KeySpec{{Flags: "OW update", Index: 1, Keynum: true, First: 1, Step: 2}},
+	},
+	{
 		Name: "msetnx", Arity: -3, Group: "string", Run: cmdMsetnx,
 		Flags: command.FlagWrite | command.FlagDenyOOM,
 		Tips:  []string{"request_policy:multi_shard", "response_policy:agg_min"},
@@ -96,7 +124,7 @@ var Commands = []command.Row{
 		Flags: command.FlagWrite | command.FlagDenyOOM,
 		Keys: []command.KeySpec{{
 			Flags: "RW access update variable_flags", Index: 1, Step: 1, Vary: setKeyFlags,
-			Notes: "Reads only with the argument `GET`.",
+			Notes: "Reads only with `GET` or a condition on the value.",
 		}},
 	},
 	{

@@ -7,9 +7,10 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// setOptions are the options of SET and GETEX.
+// setOptions are the options of SET, GETEX and MSETEX.
 type setOptions struct {
 	nx, xx, get, keepTTL, persist bool
+	cond                          condition
 	form                          timeForm
 	time                          []byte // as the client gave it, unless form is noTime
 }
@@ -40,26 +41,40 @@ func timeFormOf(arg []byte) timeForm {
 	return noTime
 }
 
+// An optionSet says which command options belong to.
+type optionSet uint8
+
+const (
+	optionsOfSet optionSet = iota
+	optionsOfGetex
+	optionsOfMsetex
+)
+
 // parseSetOptions parses what follows the key, and for SET the value. It returns
 // an error reply, or "". The time is not looked at yet: Redis first wants all
 // options to be right.
-func parseSetOptions(args [][]byte, isSet bool) (o setOptions, msg string) {
+func parseSetOptions(args [][]byte, of optionSet) (o setOptions, msg string) {
+	isSet, isGetex := of == optionsOfSet, of == optionsOfGetex
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
-		case isSet && !o.xx && wire.EqualFold(arg, "nx"):
+		case !isGetex && !o.xx && o.cond.kind == noCondition && wire.EqualFold(arg, "nx"):
 			o.nx = true
 			continue
-		case isSet && !o.nx && wire.EqualFold(arg, "xx"):
+		case !isGetex && !o.nx && o.cond.kind == noCondition && wire.EqualFold(arg, "xx"):
 			o.xx = true
+			continue
+		case isSet && !o.nx && !o.xx && o.cond.kind == noCondition && i+1 < len(args) && conditionOf(arg) != noCondition:
+			o.cond = condition{kind: conditionOf(arg), with: args[i+1]}
+			i++
 			continue
 		case isSet && wire.EqualFold(arg, "get"):
 			o.get = true
 			continue
-		case isSet && o.form == noTime && wire.EqualFold(arg, "keepttl"):
+		case !isGetex && o.form == noTime && wire.EqualFold(arg, "keepttl"):
 			o.keepTTL = true
 			continue
-		case !isSet && o.form == noTime && wire.EqualFold(arg, "persist"):
+		case isGetex && o.form == noTime && wire.EqualFold(arg, "persist"):
 			o.persist = true
 			continue
 		}
@@ -105,10 +120,10 @@ func InvalidExpire(x *command.Call) string {
 	return "ERR invalid expire time in '" + x.Row.Full + "' command"
 }
 
-// setKeyFlags: SET reads the key only with GET.
+// setKeyFlags: SET reads the key only with GET or a condition on the value.
 func setKeyFlags(args [][]byte) string {
 	for _, arg := range args[3:] {
-		if wire.EqualFold(arg, "get") {
+		if wire.EqualFold(arg, "get") || conditionOf(arg) != noCondition {
 			return "RW access update"
 		}
 	}

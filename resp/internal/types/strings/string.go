@@ -18,7 +18,7 @@ func cmdGet(x *command.Call) {
 }
 
 func cmdSet(x *command.Call) {
-	o, msg := parseSetOptions(x.Args[3:], true)
+	o, msg := parseSetOptions(x.Args[3:], optionsOfSet)
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -33,10 +33,11 @@ func cmdSet(x *command.Call) {
 
 // set does what SET does, once its options are known to be right.
 func set(x *command.Call, key, value []byte, o *setOptions, expiry int64) {
-	x.Unit.IgnoreReads(!o.get && !o.nx && !o.xx)
+	looks := o.get || o.cond.kind != noCondition // at the value
+	x.Unit.IgnoreReads(!looks && !o.nx && !o.xx)
 	defer x.Unit.IgnoreReads(false)
 	read := x.Unit.Head
-	if o.get {
+	if looks {
 		read = x.Unit.Get
 	}
 	v, err := read(key)
@@ -48,13 +49,22 @@ func set(x *command.Call, key, value []byte, o *setOptions, expiry int64) {
 	if o.get {
 		x.CountLookup(key, &v)
 	}
-	switch {
-	case o.get && v.Exists() && v.Type != store.String:
+	if looks && v.Exists() && v.Type != store.String {
 		x.Error(command.MsgWrongType)
 		return
-	case o.get && !oldString(x, key, v):
+	}
+	refused := o.nx && v.Exists() || o.xx && !v.Exists()
+	if o.cond.kind != noCondition {
+		holds, ok := o.cond.allows(x, key, v)
+		if !ok {
+			return
+		}
+		refused = !holds
+	}
+	if o.get && !oldString(x, key, v) {
 		return
-	case o.nx && v.Exists() || o.xx && !v.Exists():
+	}
+	if refused {
 		if !o.get {
 			x.Null()
 		}
@@ -141,7 +151,7 @@ func cmdGetdel(x *command.Call) {
 
 func cmdGetex(x *command.Call) {
 	key := x.Args[1]
-	o, msg := parseSetOptions(x.Args[2:], false)
+	o, msg := parseSetOptions(x.Args[2:], optionsOfGetex)
 	if msg != "" {
 		x.Error(msg)
 		return
