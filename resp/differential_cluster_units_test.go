@@ -16,12 +16,18 @@ import (
 // mixedNames are the keys of mixedMaker.
 var mixedNames = slices.Concat(makerKeys, []string{"l1", "l2", "{l1}3", "h1", "h2", "{h1}3", "s1", "s2", "{s1}3", "z1", "z2", "{z1}3", "lex", "lex2", "out", "s", "nope", "text"})
 
-// mixedMaker makes up commands of several families, for keys of one hash tag.
+// mixedMaker makes up commands of several families, for keys of one hash tag. Of those that are newer
+// than Redis 7.0 it has SET only: of others Redis would not check the arity when they are queued.
 func mixedMaker(rnd *rand.Rand) func(tag string) []string {
 	m := commandMaker{rnd}
 	makes := []func() []string{m.command, listMaker{m, 4}.next, tableMaker{m, 12}.command, zsetMaker{m, 12}.command}
 	return func(tag string) []string {
-		return tagged(rnd, []string{tag}, mixedNames, makes[rnd.IntN(len(makes))]())
+		for {
+			args := tagged(rnd, []string{tag}, mixedNames, makes[rnd.IntN(len(makes))]())
+			if strings.EqualFold(args[0], "SET") || as70(args)[0] == args[0] {
+				return args
+			}
+		}
 	}
 }
 
@@ -85,7 +91,11 @@ func (tx *transaction) by(o, other *resptest.Conn, between bool) (replies []resp
 // run compares the transactions. One that is told by EXEC that a watched key has changed, which
 // it is also if the key has changed hands, begins anew, as clients do.
 func (tx *transaction) run(w *world) string {
-	want, got := tx.by(w.redis, w.redis, true), tx.by(w.nodes[tx.node], w.nodes[tx.other], true)
+	old := &transaction{watch: tx.watch, cmds: all70(tx.cmds), end: tx.end}
+	if tx.between != nil {
+		old.between = as70(tx.between)
+	}
+	want, got := old.by(w.redis, w.redis, true), tx.by(w.nodes[tx.node], w.nodes[tx.other], true)
 	isNil := func(replies []resptest.Value) bool { return replies[len(replies)-1].Kind == '_' }
 	for i := 0; tx.watch != nil && !isNil(want) && isNil(got) && i < 50; i++ {
 		got = tx.by(w.nodes[tx.node], w.nodes[tx.other], false)
@@ -145,7 +155,7 @@ func scriptSteps(rnd *rand.Rand, tags []string) (first []step, next func() step)
 		args, keys := []string{}, []string{"{" + tag + "}" + mixedNames[rnd.IntN(len(mixedNames))]}
 		for range 1 + rnd.IntN(4) {
 			cmd := makes(tag)
-			if slices.Contains(withoutOrder, strings.ToUpper(cmd[0])) {
+			if slices.Contains(withoutOrder, strings.ToUpper(cmd[0])) || as70(cmd)[0] != cmd[0] {
 				continue
 			}
 			for _, word := range cmd[1:] {

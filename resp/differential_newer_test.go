@@ -208,8 +208,9 @@ func (g commandMaker) newer() []string {
 	case 6:
 		return []string{"DELIFEQ", g.key(), value()}
 	}
-	args := []string{"MSETEX", g.pick("1", "2", "3")}
-	for range 1 + g.rnd.IntN(3) {
+	pairs := 1 + g.rnd.IntN(3)
+	args := []string{"MSETEX", strconv.Itoa(pairs - g.rnd.IntN(20)/19)} // with more than there are, options would be keys
+	for range pairs {
 		args = append(args, g.key(), value())
 	}
 	return append(args, g.options("NX", "XX", "KEEPTTL", "nx", "GET")...)
