@@ -260,7 +260,6 @@ func (n *mnode) hold(row *table.Row, what any, ready func(*table.Row) bool, befo
 	if !n.w.out.model.noHold {
 		n.held[r] = true
 	}
-	n.stills = append(n.stills, r)
 	resume := func() {
 		delete(n.held, r)
 		n.stills = slices.DeleteFunc(n.stills, func(s ring.Range) bool { return s == r })
@@ -298,6 +297,7 @@ func (n *mnode) hold(row *table.Row, what any, ready func(*table.Row) bool, befo
 			resume()
 			return
 		}
+		n.stills = append(n.stills, r)
 		before()
 		decide(false)
 	}, []any{row.Ref(), what, began}})
