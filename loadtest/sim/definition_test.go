@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -16,11 +17,7 @@ import (
 func TestOutcomesAreThoseOfTheirDefinition(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rounds := 12
-	if testing.Short() {
-		rounds = 2
-	}
-	for round := range rounds {
+	for round := range randomtest.Length(48, 2) {
 		random := rand.New(rand.NewPCG(seed, uint64(round)))
 		c, keys := randomConfig(random)
 		name := fmt.Sprintf("round %d: %v, %d nodes, %d keys, %d backups, hash %s, order %s, seed %d: %s",

@@ -184,8 +184,8 @@ func TestBalanceLoadEvensHotRangesUnderEachStrategy(t *testing.T) {
 // TestBalanceLoadDoesNotFlapInAnHour has a hotspot that moves every five minutes, and load balancing on. It then stays,
 // and is evened.
 func TestBalanceLoadDoesNotFlapInAnHour(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes with the race detector")
+	if isBrief() {
+		t.Skip("test:virtual runs it, for half a minute: ring/load has hours of the decisions alone")
 	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
@@ -203,11 +203,7 @@ func TestBalanceLoadDoesNotFlapInAnHour(t *testing.T) {
 				}
 			}
 		}
-		hour := time.Hour
-		if isBrief() { // ring/load has hours of the decisions alone
-			hour = 10 * time.Minute
-		}
-		for i := 0; time.Duration(i)*5*time.Minute < hour; i++ {
+		for i := range 12 {
 			hot.on([]string{"a", "b", "c"}[i%3], 100)
 			watch(5 * time.Minute)
 		}

@@ -94,9 +94,11 @@ func TestClusterKeepsItsQuotaByEviction(t *testing.T) {
 		_ = client.Close()
 		write("a", 1000, 1800)
 		for _, id := range c.running() {
-			if used := c.nodes[id].store.ActiveBytes(); used > limit || used < limit/2 {
-				t.Errorf("%s: %d bytes after the failover", id, used)
-			}
+			// The last write may exceed the limit for a moment: the next eviction makes room again.
+			c.within(10*time.Second, id+" holds what the quota allows after the failover", func() bool {
+				used := c.nodes[id].store.ActiveBytes()
+				return used >= limit/2 && used <= limit
+			})
 		}
 		c.close()
 	})

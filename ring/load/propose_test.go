@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -329,11 +330,15 @@ func TestSingleHotPartStaysWhereItIs(t *testing.T) {
 	}
 }
 
-// TestMovingHotspotDoesNotFlap runs an hour with a hotspot that moves at different speeds. A load that does not last
-// is left alone, and decisions become rare.
+// TestMovingHotspotDoesNotFlap runs ten minutes to half an hour, and an hour with RINGSIDE_LONG, with a hotspot that moves
+// at different speeds. A load that does not last is left alone, and decisions become rare.
 func TestMovingHotspotDoesNotFlap(t *testing.T) {
 	for _, name := range []string{strategy.Buckets, strategy.VNode} {
 		for _, stay := range []time.Duration{20 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour} {
+			length := time.Hour
+			if os.Getenv("RINGSIDE_LONG") == "" {
+				length = min(max(10*time.Minute, 3*stay), 30*time.Minute)
+			}
 			t.Run(fmt.Sprint(name, stay), func(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(7, uint64(stay)))
 				m := newModel(t, name, 4, 1)
@@ -342,7 +347,7 @@ func TestMovingHotspotDoesNotFlap(t *testing.T) {
 				now := time.Unix(0, 0)
 				b.Reset(now)
 				decisions := 0
-				for at := time.Duration(0); at < time.Hour; at += load.Interval {
+				for at := time.Duration(0); at < length; at += load.Interval {
 					if at%stay == 0 {
 						m.ops = cold
 						m.heat(rnd, m.members[int(at/stay)%len(m.members)].ID, 2.5)
