@@ -42,6 +42,7 @@ func openUsers(s *Server, cfg *Config) error {
 // older than what the server knows is ignored.
 func (s *Server) SetValues(values *agreed.Values, generation, index uint64) {
 	s.users.Set(values, generation, index)
+	s.quota.Agreed(values)
 }
 
 // LoadUsers has the users of the ACL file agreed on, if nothing is agreed on yet. It is for the start of a node, once

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -45,7 +46,7 @@ func cmdClientList(x *call) {
 func (x *call) ofType(conns []*conn, name []byte) []*conn {
 	is, ok := clientType(name)
 	if !ok {
-		x.Error(unknownType(name))
+		x.Error(admin.UnknownClientType(name))
 		return nil
 	}
 	return slices.DeleteFunc(conns, func(c *conn) bool { return !is(c) })
@@ -65,10 +66,6 @@ func clientType(name []byte) (is func(*conn) bool, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-func unknownType(name []byte) string {
-	return "ERR Unknown client type '" + string(command.Shown(name, 128)) + "'"
 }
 
 // withIDs returns the connections of the given numbers, as far as there are such. It

@@ -108,7 +108,7 @@ func evaluate(x *call, code *runnable, n int64, db int) {
 	case code.flagged && code.flags&script.NoWrites == 0 && writesRefused(x, x.Args[3:3+n]):
 		x.Error(msgNoReplicas)
 		return
-	case code.flagged && code.flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(store.Growth(x.Unit)):
+	case code.flagged && code.flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(db, store.Growth(x.Unit)):
 		x.Error(command.MsgOOM)
 		return
 	}
@@ -138,7 +138,7 @@ func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 	run := all.Begin(start)
 	defer all.Done(run)
 	h := scriptHost{call: x, run: run, code: code, keys: keys, readonly: readonly}
-	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(store.Growth(x.Unit))
+	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(x.scriptDatabase, store.Growth(x.Unit))
 	at := len(x.Buf)
 	reply, err := h.start(command.ClientKeys(keys), argv)
 	if x.StartsAgain() {

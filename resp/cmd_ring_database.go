@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/keyspace"
+	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -43,8 +45,8 @@ func cmdRingDatabases(x *call) {
 // drainTimeout is how long a change of a policy waits for requests that run, and holds others.
 const drainTimeout = 2 * time.Second
 
-// cmdRingDatabase is RING DATABASE n [TOGETHER|SPREAD]: it describes the policy of a database, or changes
-// it.
+// cmdRingDatabase is RING DATABASE n [TOGETHER|SPREAD|QUOTA …|POLICY …]: it describes the policy of a database and
+// its quota, or changes them.
 //
 // The table notes the change, all nodes hold requests for keys of the database and count its keys, and only
 // if there is none the table gets the new policy: see the invariant of table.SetPolicy.
@@ -72,12 +74,20 @@ func cmdRingDatabase(x *call) {
 		if all := x.keyspaces(); n < len(all) {
 			held = all[n]
 		}
-		x.BulkString(fmt.Sprintf("%skeys:%d\r\nbytes:%d\r\n", changer.Describe(n), held.Keys, held.Bytes))
+		x.BulkString(fmt.Sprintf("%skeys:%d\r\nbytes:%d\r\n%s", changer.Describe(n), held.Keys, held.Bytes, x.srv.quota.LimitOf(n).Describe()))
 		return
 	case len(x.Args) == 4 && wire.EqualFold(x.Args[3], "together"):
 		want.Together = true
-	case len(x.Args) != 4 || !wire.EqualFold(x.Args[3], "spread"):
-		x.Error("ERR the policy of a database is TOGETHER or SPREAD")
+	case len(x.Args) > 4 || !wire.EqualFold(x.Args[3], "spread"):
+		change, msg := quota.ParseOrder(x.Args[3:], x.srv.routes.Load().Values, n)
+		if msg != "" {
+			x.Error(msg)
+			return
+		}
+		x.order(func(ctx context.Context, o Operator) error {
+			_, err := o.Agree(ctx, []agreed.Change{change})
+			return err
+		})
 		return
 	}
 	was := x.srv.policies().Of(n)

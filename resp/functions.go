@@ -33,7 +33,7 @@ func (x *call) Functions() *functions.Server {
 	return &functions.Server{
 		Registry: x.srv.scripts.functions,
 		Agree:    func(_ *command.Call, changes []agreed.Change) error { return agreeFunctions(x, changes) },
-		Full:     func(bytes int) bool { return x.srv.quota.Refuses(int64(bytes)) },
+		Full:     func(bytes int) bool { return x.srv.quota.Refuses(-1, int64(bytes)) },
 		Kill:     func(*command.Call) { killScripts(x, "KILL-FUNCTIONS", true) },
 		Running:  func(*command.Call) [][]byte { return runningFunctions(x) },
 	}

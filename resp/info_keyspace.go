@@ -1,12 +1,14 @@
 package resp
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/keyspace"
+	"github.com/ringside-kv/ringside/resp/internal/quota"
 )
 
 // infoPatience is how long INFO waits for the counts of other nodes. Health checks send INFO,
@@ -24,13 +26,15 @@ func infoKeyspace(w *admin.Info, x *call) {
 	}
 }
 
-// infoDatabases tells what each database that has keys, or a policy, holds. Parsers of the section
+// infoDatabases tells what each database that has keys, a policy or a quota, holds. Parsers of the section
 // Keyspace would not know the fields.
 func infoDatabases(w *admin.Info, x *call) {
 	policies := x.srv.policies()
 	for n, held := range x.keyspaces() {
-		if policy := policies.Of(n); held.Keys > 0 || policy.Together {
-			w.Line("database_"+strconv.Itoa(n), fmt.Sprintf("policy=%s,keys=%d,expires=%d,bytes=%d", policy, held.Keys, held.Expires, held.Bytes))
+		limit := x.srv.quota.LimitOf(n)
+		if policy := policies.Of(n); held.Keys > 0 || policy.Together || limit != (quota.Limit{}) {
+			w.Line("database_"+strconv.Itoa(n), fmt.Sprintf("policy=%s,keys=%d,expires=%d,bytes=%d,quota=%d,quota_policy=%s",
+				policy, held.Keys, held.Expires, held.Bytes, limit.Bytes, cmp.Or(limit.Policy, "none")))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -13,7 +14,8 @@ import (
 func startQuota(s *Server) {
 	s.quota = quota.New(quota.Config{
 		Store: s.store, Spans: s.ownSpans, Evict: func(keys [][]byte) int { return evict(s, keys) },
-		Settings: &s.settings.Quota, CountsUses: &s.settings.CountsUses, Log: s.log, Stop: s.stop,
+		IsTogether: func(n int) bool { return s.policies().Of(n).Together },
+		Settings:   &s.settings.Quota, CountsUses: &s.settings.CountsUses, Log: s.log, Stop: s.stop,
 	})
 	s.done.Add(1)
 	go func() {
@@ -22,17 +24,41 @@ func startQuota(s *Server) {
 	}()
 }
 
-// refusedByQuota tells whether a request is refused since the data is over its limit.
+// quotaDatabase returns the database whose quota a request is judged by: that of its first stored key.
+func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
+	if cmd.KeysOfExec {
+		_, cmds, _ := command.SplitExec(args)
+		for _, words := range command.EachQueued(cmds) {
+			if of, msg := c.srv.table.Lookup(words); msg == "" && of.Flags&command.FlagDenyOOM != 0 {
+				return quotaDatabase(c, of, words)
+			}
+		}
+	}
+	if len(cmd.Keys) > 0 {
+		spec := &cmd.Keys[0]
+		at := spec.Index
+		if spec.Keynum {
+			at += spec.First
+		}
+		if spec.Index > 0 && at < len(args) && (!spec.Keynum || string(args[spec.Index+spec.NumIdx]) != "0") {
+			return database.Of(args[at])
+		}
+	}
+	return databaseOf(c)
+}
+
+// refusedByQuota tells whether a request is refused since data is over its limit.
 func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
-	if !c.srv.quota.Refuses(store.Growth(c.unit)) {
-		return false
+	growth := store.Growth(c.unit)
+	refused := func(cmd *command.Row, args [][]byte) bool {
+		return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Refuses(quotaDatabase(c, cmd, args), growth)
 	}
 	if !cmd.KeysOfExec {
-		return cmd.Flags&command.FlagDenyOOM != 0
+		return refused(cmd, args)
 	}
 	_, cmds, _ := command.SplitExec(args)
 	for _, words := range command.EachQueued(cmds) {
-		if of, msg := c.srv.table.Lookup(words); msg == "" && of.Flags&command.FlagDenyOOM != 0 {
+		if of, msg := c.srv.table.Lookup(words); msg == "" && refused(of, words) {
 			return true
 		}
 	}
@@ -42,7 +68,7 @@ func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 // refusedInQueue tells whether MULTI refuses to queue a command. Where there are other nodes, EXEC is
 // judged by the one that runs it.
 func refusedInQueue(c *conn, cmd *command.Row) bool {
-	return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.servesAll() && c.srv.quota.Refuses(0)
+	return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.servesAll() && c.srv.quota.Refuses(databaseOf(c), 0)
 }
 
 // makeRoom evicts keys before the unit of some requests begins, if these may grow data that is over
@@ -51,18 +77,20 @@ func makeRoom(c *conn, reqs []request) bool {
 	if c.local.on || !c.srv.quota.WantsRoom() {
 		return true
 	}
-	size := 0
+	sizes := make(map[int]int64)
 	for i := range reqs {
 		if r := &reqs[i]; r.msg == "" && (r.cmd.Flags&command.FlagDenyOOM != 0 || r.cmd.Script || r.cmd.KeysOfExec) {
-			size += len(r.raw) + 1
+			sizes[quotaDatabase(c, r.cmd, c.args[r.first:r.last])] += int64(len(r.raw) + 1)
 		}
 	}
-	if size == 0 {
+	if len(sizes) == 0 {
 		return true
 	}
 	routes := c.routes
 	c.leave()
-	c.srv.quota.MakeRoom(int64(size))
+	for n, size := range sizes {
+		c.srv.quota.MakeRoom(n, size)
+	}
 	return c.reenter(routes)
 }
 
@@ -100,7 +128,7 @@ func cmdRingEvict(x *call) {
 	switch {
 	case err != nil:
 		x.Abort(err)
-	case !v.Exists(), v.Expiry == 0 && x.srv.settings.Quota.Policy().IsVolatile():
+	case !v.Exists(), !x.srv.quota.MayEvict(database.Of(key), v.Expiry != 0):
 		x.Int(0)
 	default:
 		x.Unit.Delete(key, v)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -141,6 +143,91 @@ func TestClusterRefusesWritesOverItsQuota(t *testing.T) {
 		}
 		if err := client.Set(t.Context(), written[0], strings.Repeat("w", size), 0).Err(); err != nil {
 			t.Error(err)
+		}
+		c.close()
+	})
+}
+
+// TestDatabaseKeepsItsQuota gives one database a quota and a policy and leaves another one alone: a cache beside data
+// that must stay. Then the cache evicts nothing and refuses writes, until its quota is lifted.
+func TestDatabaseKeepsItsQuota(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		const quota, size = 120 << 10, 1000
+		c := quotaCluster(t, seed, 0, "noeviction")
+		in := func(id string, database int) *redis.Client {
+			client := c.client(id)
+			options := *client.Options()
+			_ = client.Close()
+			options.DB = database
+			return redis.NewClient(&options)
+		}
+		data, cache := in("a", 0), in("b", 1)
+		defer data.Close()
+		defer cache.Close()
+		used := func(database int) (sum int64) {
+			for _, id := range c.running() {
+				sum += c.nodes[id].store.ActiveBytesOf(database)
+			}
+			return sum
+		}
+		value := strings.Repeat("v", size)
+		for i := range 60 {
+			if err := data.Set(t.Context(), fmt.Sprint("key:", i), value, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.order("c", "RING", "DATABASE", "1", "QUOTA", quota, "POLICY", "allkeys-lru")
+		if text := c.ask("a", "RING", "DATABASE", "1"); !strings.Contains(text, fmt.Sprintf("quota:%d\r\nquota_policy:allkeys-lru\r\n", quota)) {
+			t.Errorf("%s", text)
+		}
+		for i := range 500 {
+			if err := cache.Set(t.Context(), fmt.Sprint("key:", i), value, 0).Err(); err != nil {
+				t.Fatalf("key %d: %v", i, err)
+			}
+			if sum := used(1); sum > quota+quota/5 {
+				t.Fatalf("%d bytes after %d keys", sum, i)
+			}
+		}
+		c.within(10*time.Second, "the cache is as large as its quota", func() bool { sum := used(1); return sum <= quota && sum > quota/2 })
+		if n, err := data.DBSize(t.Context()).Result(); n != 60 || err != nil {
+			t.Errorf("%d of 60 keys of data are left, %v", n, err)
+		}
+		c.copiesAgree()
+
+		c.order("a", "RING", "DATABASE", "1", "POLICY", "noeviction")
+		var before int64
+		refused := 0
+		c.within(time.Minute, "no node evicts", func() bool { now := used(1); same := now == before; before = now; return same })
+		for i := range 200 {
+			err := cache.Set(t.Context(), fmt.Sprint("more:", i), value, 0).Err()
+			if err != nil && !strings.HasPrefix(err.Error(), "OOM command not allowed") {
+				t.Fatal(err)
+			}
+			if err != nil {
+				refused++
+			}
+		}
+		if now := used(1); refused < 100 || now < before || now > quota+3*size {
+			t.Errorf("%d of 200 writes were refused; %d bytes, %d before", refused, now, before)
+		}
+		if err := data.Set(t.Context(), "key:more", value, 0).Err(); err != nil {
+			t.Errorf("a write to the other database: %v", err)
+		}
+		// A node that starts knows the quota.
+		c.stop("c")
+		c.start("c", "a")
+		c.ready("c")
+		if text := c.ask("c", "RING", "DATABASE", "1"); !strings.Contains(text, fmt.Sprintf("quota:%d\r\nquota_policy:noeviction\r\n", quota)) {
+			t.Errorf("%s", text)
+		}
+		c.order("b", "RING", "DATABASE", "1", "QUOTA", "NONE", "POLICY", "NONE")
+		for i := range 200 {
+			if err := cache.Set(t.Context(), fmt.Sprint("more:", i), value, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text := c.ask("a", "RING", "DATABASE", "1"); !strings.Contains(text, "quota:0\r\nquota_policy:none\r\n") {
+			t.Errorf("%s", text)
 		}
 		c.close()
 	})

@@ -24,9 +24,10 @@ type drawer struct {
 // A request says which keys are to be drawn.
 type request struct {
 	policy   settings.Policy
-	database int // -1: all for which may returns true
+	database int // -1: all
 	count    int
-	may      func(database int) bool
+	// may reports whether a key may be drawn, by its database and whether it has an expiry.
+	may func(database int, expires bool) bool
 }
 
 // A draw is what was found.
@@ -84,7 +85,7 @@ func (d *drawer) scan(r *request, span ring.Range, from store.Cursor, to *draw) 
 		to.last = e.Place
 		n := database.Of(e.Key)
 		switch {
-		case r.database >= 0 && n != r.database, r.database < 0 && !r.may(n), r.policy.IsVolatile() && e.Expiry == 0:
+		case r.database >= 0 && n != r.database, r.policy.IsVolatile() && e.Expiry == 0, !r.may(n, e.Expiry != 0):
 		default:
 			c := candidate{key: bytes.Clone(e.Key), place: e.Place, bytes: e.Bytes, expiry: e.Expiry}
 			d.look(r.policy, &c)

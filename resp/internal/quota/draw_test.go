@@ -52,7 +52,7 @@ func filled(t *testing.T, keys map[string]bool, of func(key string) int) *store.
 	return st
 }
 
-func anyDatabase(int) bool { return true }
+func anyDatabase(int, bool) bool { return true }
 
 // TestDrawFindsAllKeys draws until each key was drawn that may be, and no other.
 func TestDrawFindsAllKeys(t *testing.T) {
@@ -74,12 +74,12 @@ func TestDrawFindsAllKeys(t *testing.T) {
 				{policy: settings.VolatileTTL, database: -1, count: 16, may: anyDatabase},
 				{policy: settings.AllKeysLFU, database: 3, count: 16, may: anyDatabase},
 				{policy: settings.VolatileLRU, database: 0, count: 16, may: anyDatabase},
-				{policy: settings.AllKeysLRU, database: -1, count: 16, may: func(n int) bool { return n == 0 }},
+				{policy: settings.AllKeysLRU, database: -1, count: 16, may: func(n int, _ bool) bool { return n == 0 }},
 			} {
 				want := make(map[string]bool)
 				for k, expires := range keys {
 					n := half(k)
-					if (r.database < 0 || r.database == n) && r.may(n) && (expires || !r.policy.IsVolatile()) {
+					if (r.database < 0 || r.database == n) && r.may(n, expires) && (expires || !r.policy.IsVolatile()) {
 						want[string(database.AppendKey(nil, database.Head(n), []byte(k)))] = true
 					}
 				}

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -17,8 +18,10 @@ type Config struct {
 	Store *store.Store
 	// Spans are the ranges of which the node is the primary; see [store.Store.ScanIn]. Called from
 	// any goroutine.
-	Spans    func() []ring.Range
-	Settings *settings.Quota
+	Spans func() []ring.Range
+	// IsTogether reports whether a database is kept together at one place. Called from any goroutine.
+	IsTogether func(database int) bool
+	Settings   *settings.Quota
 	// Evict deletes keys of these ranges as a client would, and returns how many it has deleted. It is
 	// called from any goroutine, which holds no latch.
 	Evict func(keys [][]byte) (deleted int)
@@ -29,11 +32,13 @@ type Config struct {
 	Stop <-chan struct{}
 }
 
-// A Quota is the limit of the data of one node. Its methods may be called from any goroutine.
+// A Quota is the limits of the data of one node and of its databases. Its methods may be called from any
+// goroutine.
 type Quota struct {
 	cfg     Config
 	set     *settings.Quota
 	node    account
+	limits  atomic.Pointer[limits] // nil if no database has its own
 	evicted atomic.Int64
 	changed chan struct{} // wakes the evictor after a change of settings
 }
@@ -41,6 +46,10 @@ type Quota struct {
 // An account is the data that a limit is for, and what of it may be evicted.
 type account struct {
 	database int // -1: all databases
+	agreed   Limit
+	policy   settings.Policy // of agreed, if that has one
+	// share is the part of agreed.Bytes that this node may hold, at least 1; 0 if there is no limit.
+	share atomic.Int64
 	// stuck tells that writers have found no key to evict. The evictor looks again.
 	stuck atomic.Bool
 
@@ -59,62 +68,148 @@ func New(cfg Config) *Quota {
 }
 
 // Limits reports whether there is a limit.
-func (q *Quota) Limits() bool { return q.set.MaxData.Load() > 0 }
+func (q *Quota) Limits() bool { return q.set.MaxData.Load() > 0 || q.limits.Load() != nil }
 
 // Evicted returns how many keys were evicted since the quota was made.
 func (q *Quota) Evicted() int64 { return q.evicted.Load() }
 
 // SettingsChanged is called after each change of the settings.
 func (q *Quota) SettingsChanged() {
-	limit, p := q.set.MaxData.Load(), q.set.Policy()
-	a := &q.node
-	a.mu.Lock()
-	a.pool, a.draw.places = pool{}, nil
-	a.mu.Unlock()
-	a.stuck.Store(false)
+	q.each(func(a *account) {
+		a.mu.Lock()
+		a.pool, a.draw.places = pool{}, nil
+		a.mu.Unlock()
+		a.stuck.Store(false)
+	})
 	var f *store.Frequency
-	if p.CountsUses() {
+	if q.countsUses() {
 		f = &store.Frequency{Factor: uint32(q.set.Factor.Load()), Decay: uint32(min(q.set.Decay.Load()*60, math.MaxUint32))}
 	}
 	q.cfg.Store.CountUses(f)
 	q.cfg.CountsUses.Store(f != nil)
-	if used := q.used(&q.node); limit > 0 && used > limit {
-		q.cfg.Log.Warn("the data is larger than maxmemory", "bytes", used, "maxmemory", limit, "policy", p.String())
-	}
+	q.each(func(a *account) {
+		if used, limit := q.used(a), q.limit(a); limit > 0 && used > limit {
+			what := "the data is larger than maxmemory"
+			if a.database >= 0 {
+				what = fmt.Sprintf("the data of database %d is larger than this node's share of its quota", a.database)
+			}
+			q.cfg.Log.Warn(what, "bytes", used, "limit", limit, "policy", q.policy(a).String())
+		}
+	})
 	select {
 	case q.changed <- struct{}{}:
 	default:
 	}
 }
 
-func (q *Quota) used(*account) int64 { return q.cfg.Store.ActiveBytes() }
+// each calls do with the account of the node, and with those of databases that have their own.
+func (q *Quota) each(do func(*account)) {
+	do(&q.node)
+	if l := q.limits.Load(); l != nil {
+		for _, a := range l.all {
+			do(a)
+		}
+	}
+}
+
+// limit returns how many bytes an account may hold; 0 if there is no limit.
+func (q *Quota) limit(a *account) int64 {
+	if a.database < 0 {
+		return q.set.MaxData.Load()
+	}
+	return a.share.Load()
+}
+
+// policy returns which keys of an account are evicted.
+//
+// The databases of a node may differ. The whole is evicted by a policy that evicts any key if one of them has such
+// a policy, and [Quota.MayEvict] spares those that a database does not give.
+func (q *Quota) policy(a *account) settings.Policy {
+	own := q.set.Policy()
+	if a.database >= 0 {
+		if a.agreed.Policy != "" {
+			return a.policy
+		}
+		return own
+	}
+	if l := q.limits.Load(); l != nil && (!own.Evicts() || own.IsVolatile()) {
+		for _, a := range l.all {
+			if p := q.policy(a); p.Evicts() && (!p.IsVolatile() || !own.Evicts()) {
+				own = p
+			}
+		}
+	}
+	return own
+}
+
+// MayEvict reports whether a key may be evicted, by the database that it is in and whether it has an expiry.
+func (q *Quota) MayEvict(database int, expires bool) bool {
+	p := q.set.Policy()
+	if a := q.limits.Load().of(database); a != nil {
+		p = q.policy(a)
+	}
+	return p.Evicts() && (expires || !p.IsVolatile())
+}
+
+func (q *Quota) countsUses() bool {
+	counts := q.set.Policy().CountsUses()
+	q.each(func(a *account) { counts = counts || q.policy(a).CountsUses() })
+	return counts
+}
+
+// used returns how many bytes of an account this node holds.
+func (q *Quota) used(a *account) int64 {
+	if a.database < 0 {
+		return q.cfg.Store.ActiveBytes()
+	}
+	return q.cfg.Store.ActiveBytesOf(a.database)
+}
 
 // smallest is how many bytes the data grows at least by a write that grows it: so a limit of a few bytes
 // refuses all of them, also on an empty node.
 const smallest = 16
 
-// Refuses reports whether a write that may grow the data is refused. growth is by how many bytes
-// changes that are not applied yet raise the data.
-func (q *Quota) Refuses(growth int64) bool {
-	a := &q.node
-	limit := q.set.MaxData.Load()
-	return limit > 0 && q.used(a)+max(growth, smallest) > limit && (!q.set.Policy().Evicts() || a.stuck.Load())
+// Refuses reports whether a write to a database that may grow its data is refused; -1: by the limit of the node
+// alone. growth is by how many bytes changes that are not applied yet raise the data.
+func (q *Quota) Refuses(database int, growth int64) bool {
+	if q.isFull(&q.node, growth) {
+		return true
+	}
+	a := q.limits.Load().of(database)
+	return a != nil && q.isFull(a, growth)
 }
 
-// WantsRoom reports whether [Quota.MakeRoom] has something to do before a write.
-func (q *Quota) WantsRoom() bool {
-	a := &q.node
-	limit := q.set.MaxData.Load()
-	return limit > 0 && q.set.Policy().Evicts() && q.used(a) > limit && !a.stuck.Load()
+func (q *Quota) isFull(a *account, growth int64) bool {
+	limit := q.limit(a)
+	return limit > 0 && q.used(a)+max(growth, smallest) > limit && (!q.policy(a).Evicts() || a.stuck.Load())
 }
 
-// MakeRoom evicts keys for a write of so many bytes while the data is larger than its limit: twice as
-// many bytes, so that the data shrinks though others write, and more in the time that
-// maxmemory-eviction-tenacity gives. The evictor does the rest. The goroutine holds no latch.
-func (q *Quota) MakeRoom(size int64) {
+// WantsRoom reports whether [Quota.MakeRoom] has something to do before a write to some database.
+func (q *Quota) WantsRoom() (wants bool) {
+	q.each(func(a *account) { wants = wants || q.wantsRoom(a) })
+	return wants
+}
+
+func (q *Quota) wantsRoom(a *account) bool {
+	limit := q.limit(a)
+	return limit > 0 && q.used(a) > limit && q.policy(a).Evicts() && !a.stuck.Load()
+}
+
+// MakeRoom evicts keys for a write of so many bytes to a database while its data, or all of the node's, is
+// larger than its limit. The goroutine holds no latch.
+func (q *Quota) MakeRoom(database int, size int64) {
+	q.makeRoom(&q.node, size)
+	if a := q.limits.Load().of(database); a != nil {
+		q.makeRoom(a, size)
+	}
+}
+
+// makeRoom evicts twice as many bytes as a write has, so that the data shrinks though others write, and more in
+// the time that maxmemory-eviction-tenacity gives. The evictor does the rest.
+func (q *Quota) makeRoom(a *account, size int64) {
 	before, began, freed := q.evicted.Load(), time.Now(), int64(0)
-	for q.WantsRoom() && (freed < 2*size || time.Since(began) < q.set.Patience()) {
-		found, evicted := q.round(&q.node, q.set.MaxData.Load())
+	for q.wantsRoom(a) && (freed < 2*size || time.Since(began) < q.set.Patience()) {
+		found, evicted := q.round(a, q.limit(a))
 		if found == 0 {
 			break
 		}
@@ -123,13 +218,16 @@ func (q *Quota) MakeRoom(size int64) {
 		}
 		freed += found
 	}
-	if freed == 0 && q.evicted.Load() == before && q.WantsRoom() { // nor has another goroutine evicted any
-		q.node.stuck.Store(true)
+	if freed == 0 && q.evicted.Load() == before && q.wantsRoom(a) { // nor has another goroutine evicted any
+		a.stuck.Store(true)
 	}
 }
 
 // evictPeriod is how often the evictor looks at the data.
 const evictPeriod = 10 * time.Millisecond
+
+// sharePeriods is after how many periods the evictor looks again which share of a quota this node has.
+const sharePeriods = 10
 
 // Run evicts keys before the limit is reached, until Stop is closed.
 func (q *Quota) Run() {
@@ -137,23 +235,27 @@ func (q *Quota) Run() {
 	tick.Stop()
 	defer tick.Stop()
 	runs := false
-	for {
+	for ticks := 0; ; ticks++ {
 		select {
 		case <-q.cfg.Stop:
 			return
 		case <-q.changed:
 		case <-tick.C:
 		}
-		switch evicts := q.set.MaxData.Load() > 0 && q.set.Policy().Evicts(); {
-		case evicts && !runs:
+		limits := q.limits.Load()
+		switch needed := q.set.MaxData.Load() > 0 && q.policy(&q.node).Evicts() || limits != nil; {
+		case needed && !runs:
 			tick.Reset(evictPeriod)
 			runs = true
-		case !evicts && runs:
+		case !needed && runs:
 			tick.Stop()
 			runs = false
 		}
+		if limits != nil && ticks%sharePeriods == 0 {
+			q.divide(limits)
+		}
 		if runs {
-			q.keepAhead(&q.node)
+			q.each(q.keepAhead)
 		}
 	}
 }
@@ -161,12 +263,12 @@ func (q *Quota) Run() {
 // keepAhead evicts keys if the data comes near its limit, until it is a little further away. It looks
 // again whether there are any where writers have found none.
 func (q *Quota) keepAhead(a *account) {
-	limit := q.set.MaxData.Load()
-	if q.used(a) <= limit-limit/64 {
+	limit := q.limit(a)
+	if limit == 0 || q.used(a) <= limit-limit/64 {
 		a.stuck.Store(false)
 		return
 	}
-	for q.used(a) > limit-limit/50 && q.set.Policy().Evicts() {
+	for q.used(a) > limit-limit/50 && q.policy(a).Evicts() {
 		select {
 		case <-q.cfg.Stop:
 			return
@@ -198,12 +300,12 @@ func (q *Quota) round(a *account, down int64) (found int64, evicted int) {
 func (q *Quota) choose(a *account, size int64) (keys [][]byte, found int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := q.set.Policy()
+	p := q.policy(a)
 	samples := int(min(max(q.set.Samples.Load(), 1), maxPool))
 	for range 4 {
 		none := false
 		if !a.pool.isCold(p, roundKeys) {
-			drawn, err := a.draw.draw(&request{policy: p, database: a.database, count: (samples + 1) * roundKeys, may: func(int) bool { return true }})
+			drawn, err := a.draw.draw(&request{policy: p, database: a.database, count: (samples + 1) * roundKeys, may: q.MayEvict})
 			if err != nil {
 				q.cfg.Log.Error("drawing keys to evict failed", "err", err)
 				return nil, 0

@@ -88,7 +88,7 @@ func NewTable(set *Running, more ...Param) Table {
 		}
 	}
 	add(set.params()...)
-	add(set.Quota.params()...)
+	add(set.Quota.Params()...)
 	for _, e := range set.encodings() {
 		add(e.param())
 	}

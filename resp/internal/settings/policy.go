@@ -41,8 +41,8 @@ func (q *Quota) Patience() time.Duration {
 // Policy returns which keys are evicted.
 func (q *Quota) Policy() Policy { return Policy(q.policy.Load()) }
 
-// params are the settings of the quota.
-func (q *Quota) params() []Param {
+// Params are the settings of the quota.
+func (q *Quota) Params() []Param {
 	policy := Param{
 		Name: "maxmemory-policy",
 		Get:  func() string { return q.Policy().String() },
@@ -70,7 +70,7 @@ func (q *Quota) params() []Param {
 
 // AfterQuota has something done once a setting of the quota has changed.
 func (t Table) AfterQuota(do func()) {
-	names := new(Quota).params()
+	names := new(Quota).Params()
 	for i := range names {
 		p := t.Find([]byte(names[i].Name))
 		*p = p.Then(do)
@@ -145,4 +145,10 @@ func Policies() func(yield func(Policy) bool) {
 			}
 		}
 	}
+}
+
+// ParseBytes reads a positive number of bytes as Redis' settings have it, with an optional unit.
+func ParseBytes(text string) (n int64, ok bool) {
+	bytes, ok := parseBytes(text)
+	return int64(bytes), ok && bytes > 0 && bytes <= maxLong
 }
