@@ -81,11 +81,11 @@ func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
 	if got := admin.Do("RING", "DATABASE", "3", "TOGETHER").String(); !strings.HasPrefix(got, "-TRYAGAIN ") {
 		t.Errorf("while a script runs: %s", got)
 	}
-	admin.Want("$policy:spread\r\nkeys:0\r\nbytes:0\r\n", "RING", "DATABASE", "3")
+	admin.Want("$policy:spread\r\nkeys:0\r\nbytes:0\r\nquota:0\r\nquota_policy:none\r\n", "RING", "DATABASE", "3")
 	admin.Want("+OK", "SCRIPT", "KILL")
 	admin.Want("+OK", "RING", "DATABASE", "3", "TOGETHER")
-	admin.Want("$policy:together\r\nkeys:0\r\nbytes:0\r\n", "RING", "DATABASE", "3")
-	admin.Want("-ERR the policy of a database is TOGETHER or SPREAD", "RING", "DATABASE", "3", "TOGETHER", "NOW")
+	admin.Want("$policy:together\r\nkeys:0\r\nbytes:0\r\nquota:0\r\nquota_policy:none\r\n", "RING", "DATABASE", "3")
+	admin.Want("-ERR RING DATABASE takes TOGETHER or SPREAD, or QUOTA with a number of bytes and POLICY with a name", "RING", "DATABASE", "3", "TOGETHER", "NOW")
 	admin.Want("-ERR DB index is out of range", "RING", "DATABASE", "16")
 	admin.Want("+OK", "SELECT", "3")
 	admin.Want("+OK", "MSET", "a", "1", "b", "2")

@@ -22,6 +22,9 @@ type Limit struct {
 	Policy string `json:"policy,omitempty"`
 }
 
+// msgOrder answers an order that says something else.
+const msgOrder = "ERR RING DATABASE takes TOGETHER or SPREAD, or QUOTA with a number of bytes and POLICY with a name"
+
 // prefix is that of the agreed values of limits; a decimal number of a database follows.
 const prefix = "quota/"
 
@@ -116,7 +119,7 @@ func ParseOrder(words [][]byte, values *agreed.Values, database int) (change agr
 	was := values.Of(prefix + strconv.Itoa(database))
 	l, _ := parseLimit(was)
 	if len(words)%2 != 0 {
-		return change, "ERR syntax error"
+		return change, msgOrder
 	}
 	for ; len(words) > 0; words = words[2:] {
 		value := string(words[1])
@@ -139,7 +142,7 @@ func ParseOrder(words [][]byte, values *agreed.Values, database int) (change agr
 			}
 			l.Policy = p.String()
 		default:
-			return change, "ERR syntax error"
+			return change, msgOrder
 		}
 	}
 	body, _ := json.Marshal(l) // of a number and a name

@@ -62,9 +62,9 @@ func TestOrdersOfQuotas(t *testing.T) {
 		{"quota 99999999999999999999gb", Limit{}, "number of bytes"},
 		{"quota ten", Limit{}, "number of bytes"},
 		{"policy lru", Limit{}, "NONE or one of volatile-lru"},
-		{"quota", Limit{}, "syntax error"},
-		{"quota 1 policy", Limit{}, "syntax error"},
-		{"size 1", Limit{}, "syntax error"},
+		{"quota", Limit{}, "takes TOGETHER or SPREAD"},
+		{"quota 1 policy", Limit{}, "takes TOGETHER or SPREAD"},
+		{"size 1", Limit{}, "takes TOGETHER or SPREAD"},
 	} {
 		change, msg := ParseOrder(words(test.line), before, 1)
 		if test.msg != "" {
