@@ -21,6 +21,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -551,11 +552,11 @@ func TestDamagedDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := "/data/store/data"
-	for _, name := range []string{".sst", "MANIFEST", "marker.manifest", formatFile} {
+	for _, name := range []string{".sst", "MANIFEST", "marker.manifest", identity.File} {
 		for _, how := range []string{"missing", "empty", "garbage"} {
 			fs := copyMem(fs)
 			dir := data
-			if name == formatFile {
+			if name == identity.File {
 				dir = "/data/store"
 			}
 			paths := filesIn(t, fs, dir, name)
@@ -578,7 +579,7 @@ func TestDamagedDirectory(t *testing.T) {
 				continue // only its name counts
 			}
 			want := ErrDamaged
-			if name == formatFile && how == "missing" {
+			if name == identity.File && how == "missing" {
 				want = ErrFormat
 			}
 			for range 2 {
@@ -603,10 +604,10 @@ func TestWrongDirectory(t *testing.T) {
 		}
 		return cfg
 	}
-	identity := func(text string) func(*testing.T) Config {
+	identityOf := func(text string) func(*testing.T) Config {
 		return func(t *testing.T) Config {
 			cfg := create(t)
-			if err := os.WriteFile(filepath.Join(cfg.Dir, formatFile), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(cfg.Dir, identity.File), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			return cfg
@@ -628,10 +629,10 @@ func TestWrongDirectory(t *testing.T) {
 			cfg.Hash = "slot"
 			return cfg
 		}, ErrMismatch, []string{"--hash native", "--hash slot"}},
-		{"version", identity(`{"format": 3, "strategy": "buckets", "hash": "native", "id": "x"}`),
+		{"version", identityOf(`{"format": 3, "strategy": "buckets", "hash": "native", "id": "x"}`),
 			ErrFormat, []string{"version 3", "versions 1 and 2", "another directory"}},
-		{"identity is no JSON", identity("{"), ErrDamaged, []string{formatFile, "restore"}},
-		{"identity is empty", identity(""), ErrDamaged, []string{formatFile, "restore"}},
+		{"identity is no JSON", identityOf("{"), ErrDamaged, []string{identity.File, "restore"}},
+		{"identity is empty", identityOf(""), ErrDamaged, []string{identity.File, "restore"}},
 		{"foreign file", func(t *testing.T) Config {
 			cfg := testConfig(t.TempDir())
 			if err := os.WriteFile(filepath.Join(cfg.Dir, "thesis.tex"), nil, 0o600); err != nil {
@@ -641,11 +642,11 @@ func TestWrongDirectory(t *testing.T) {
 		}, ErrFormat, []string{"thesis.tex", "another directory"}},
 		{"data without identity", func(t *testing.T) Config {
 			cfg := create(t)
-			if err := os.Remove(filepath.Join(cfg.Dir, formatFile)); err != nil {
+			if err := os.Remove(filepath.Join(cfg.Dir, identity.File)); err != nil {
 				t.Fatal(err)
 			}
 			return cfg
-		}, ErrFormat, []string{`"data"`, formatFile}},
+		}, ErrFormat, []string{`"data"`, identity.File}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := tt.make(t)
@@ -678,9 +679,9 @@ func TestUnreadableIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	faulty := newFaultyFS(fs)
-	faulty.inject(on(formatFile, os.ErrPermission, errorfs.OpOpen))
+	faulty.inject(on(identity.File, os.ErrPermission, errorfs.OpOpen))
 	_, err := Open(crashConfig(faulty, FsyncNo))
-	if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), formatFile) {
+	if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), identity.File) {
 		t.Errorf("Open: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/ops"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
@@ -13,11 +14,11 @@ import (
 // Errors of Open.
 var (
 	// ErrInUse: another process, or another Store, has the directory open.
-	ErrInUse = errors.New("data directory is in use")
+	ErrInUse = identity.ErrInUse
 	// ErrFormat: the directory was written by another version of the format.
-	ErrFormat = errors.New("data directory has another format version")
+	ErrFormat = identity.ErrFormat
 	// ErrMismatch: the directory was created for another strategy or hash.
-	ErrMismatch = errors.New("data directory belongs to another placement")
+	ErrMismatch = identity.ErrMismatch
 	// ErrDamaged: the directory holds less than was made durable.
 	ErrDamaged = damage.Err
 )

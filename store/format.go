@@ -1,164 +1,23 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/google/uuid"
-
-	"github.com/ringside-kv/ringside/internal/durable"
-	"github.com/ringside-kv/ringside/store/internal/files"
+	"github.com/ringside-kv/ringside/store/internal/identity"
 )
 
-// FormatVersion is the version of everything in this file and of what lies beside it. A
-// store opens directories of version 1 and makes them version 2; it refuses every other
-// version. The two differ in Pebble's options: version 1 names the directory of logs by
-// its path, version 2 by its place beside the tables.
-const (
-	FormatVersion    = 2
-	oldFormatVersion = 1
-)
-
-// formatFile names what a directory is. It is written when the store is created, when
-// its version is raised, and when its node gets a name.
-const formatFile = "RINGSIDE"
+// FormatVersion is the version of everything in a data directory; see package identity.
+const FormatVersion = identity.Version
 
 // Identity is what a store was created as.
-type Identity struct {
-	Format   int    `json:"format"`
-	Strategy string `json:"strategy"`
-	Hash     string `json:"hash"`
-	// ID tells this directory from every other.
-	ID string `json:"id"`
-	// Node is the name of the node that the directory belongs to; empty until
-	// [Store.Assign] records one.
-	Node string `json:"node,omitempty"`
-	// Opened tells that the directory has had a database: one that is missing is lost.
-	Opened bool `json:"opened,omitempty"`
-}
+type Identity = identity.Identity
 
 // Exists tells whether a directory holds a store, of whatever version, without opening it.
-func Exists(dir string) (bool, error) {
-	switch _, err := os.Stat(filepath.Join(dir, formatFile)); {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, os.ErrNotExist):
-		return false, nil
-	default:
-		return false, err
-	}
-}
+func Exists(dir string) (bool, error) { return identity.Exists(dir) }
 
-// readIdentity returns the identity of a directory, or false if it has none.
-func readIdentity(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
-	path := fs.PathJoin(dir, formatFile)
-	f, err := fs.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return id, false, nil
-	}
-	if err != nil {
-		return id, false, fmt.Errorf("open %s: %w", path, err)
-	}
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.LimitReader(f, 4<<10))
-	if err != nil {
-		return id, false, fmt.Errorf("read %s: %w", path, err)
-	}
-	if err := durable.Unseal(b, &id); err != nil {
-		return id, false, fmt.Errorf("%w: %s, which says what the directory is, cannot be read: restore it from a copy: %w",
-			ErrDamaged, path, err)
-	}
-	return id, true, nil
-}
-
-// check compares a directory's identity with what is asked for.
-func (id Identity) check(cfg *Config) error {
-	if id.Format != FormatVersion && id.Format != oldFormatVersion {
-		return fmt.Errorf("%w: %s has version %d, this program reads versions %d and %d: "+
-			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, oldFormatVersion, FormatVersion)
-	}
-	if id.Strategy != cfg.Strategy || id.Hash != cfg.Hash {
-		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for: "+
-			"give the former, or another directory", ErrMismatch, cfg.Dir, id.Strategy, id.Hash, cfg.Strategy, cfg.Hash)
-	}
-	return nil
-}
-
-// checkVacant returns an error if the directory holds anything that a store which
-// is just being created does not.
-func checkVacant(cfg *Config) error {
-	names, err := cfg.FS.List(cfg.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	slices.Sort(names) // a directory lists them in any order, and the error names the first
-	for _, name := range names {
-		switch name {
-		case "log", "LOCK", formatFile + ".new":
-		default:
-			return fmt.Errorf("%w: it holds %q but no file %s, so it is not a store and not empty: use another directory",
-				ErrFormat, name, formatFile)
-		}
-	}
-	return nil
-}
-
-// lockDir keeps other processes from the directory until the lock is closed.
-func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
-	path := fs.PathJoin(dir, "LOCK")
-	lock, err := fs.Lock(path)
-	if pathErr := new(os.PathError); errors.As(err, &pathErr) {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: another process, or this one, uses %s: stop it, or use another directory: %w",
-			ErrInUse, path, err)
-	}
-	return lock, nil
-}
-
-// ensureIdentity makes an empty directory a store, and one of an older version a store
-// of this version. The caller holds the lock of the directory.
-func ensureIdentity(cfg *Config, id Identity, known bool) (Identity, error) {
-	switch {
-	case !known:
-		id = Identity{Format: FormatVersion, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}
-	case id.Format != FormatVersion:
-		id.Format = FormatVersion
-	default:
-		return id, nil
-	}
-	return id, id.write(cfg)
-}
-
-// write replaces the identity of a directory. If the machine stops in between, the
-// directory has the old identity or the new one.
-func (id Identity) write(cfg *Config) error {
-	b, err := durable.Seal(id)
-	if err != nil {
-		return fmt.Errorf("encode identity: %w", err)
-	}
-	path := cfg.FS.PathJoin(cfg.Dir, formatFile)
-	f, err := cfg.FS.Create(path+".new", "ringside-format")
-	if err != nil {
-		return fmt.Errorf("create identity: %w", err)
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write identity: %w", err)
-	}
-	if err := cfg.FS.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("write identity: %w", err)
-	}
-	return files.SyncDir(cfg.FS, cfg.Dir)
+// place says where the directory is, and what it is to be.
+func (c *Config) place() identity.Config {
+	return identity.Config{FS: c.FS, Dir: c.Dir, Strategy: c.Strategy, Hash: c.Hash}
 }
 
 // recordOpened notes that the directory has a database.
@@ -168,7 +27,7 @@ func (s *Store) recordOpened() {
 		return
 	}
 	id.Opened = true
-	if err := id.write(&s.cfg); err != nil {
+	if err := id.Write(s.cfg.place()); err != nil {
 		s.log.Warn("recording that the store has a database failed; the next start repeats it", "err", err)
 		return
 	}
@@ -188,7 +47,7 @@ func (s *Store) Assign(node string) error {
 	default:
 		return fmt.Errorf("%w: %s belongs to node %s, not to %s", ErrMismatch, s.cfg.Dir, id.Node, node)
 	}
-	if err := id.write(&s.cfg); err != nil {
+	if err := id.Write(s.cfg.place()); err != nil {
 		return err
 	}
 	s.identity = id

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/internal/identity"
 )
 
 // A flipped bit in the file that says what a directory is either changes nothing or is found.
@@ -22,7 +24,7 @@ func TestFlippedBitsInIdentityAreNotBelieved(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := fs.PathJoin(cfg.Dir, formatFile)
+	path := fs.PathJoin(cfg.Dir, identity.File)
 	f, err := fs.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +50,7 @@ func TestFlippedBitsInIdentityAreNotBelieved(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
-			got, known, err := readIdentity(fs, cfg.Dir)
+			got, known, err := identity.Read(fs, cfg.Dir)
 			switch {
 			case err != nil && !strings.Contains(err.Error(), "restore it from a copy"):
 				t.Errorf("bit %d of byte %d: the error does not say how to go on: %v", bit, i, err)

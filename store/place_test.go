@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
@@ -59,20 +60,20 @@ func asOfVersion1(t *testing.T, dir, spelling string) {
 	for _, name := range names {
 		replaceIn(t, name, "wal_dir="+storedPath(t, dir), "wal_dir="+filepath.Join(spelling, "log"))
 	}
-	changeIdentity(t, dir, func(id *Identity) { id.Format = oldFormatVersion })
+	changeIdentity(t, dir, func(id *Identity) { id.Format = identity.OldVersion })
 }
 
 // changeIdentity writes the identity of a directory as earlier builds did, without a checksum.
 func changeIdentity(t *testing.T, dir string, change func(id *Identity)) {
 	t.Helper()
-	id, known, err := readIdentity(vfs.Default, dir)
+	id, known, err := identity.Read(vfs.Default, dir)
 	if err != nil || !known {
 		t.Fatal(known, err)
 	}
 	change(&id)
 	text, err := json.MarshalIndent(id, "", "  ")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, formatFile), append(text, '\n'), 0o600)
+		err = os.WriteFile(filepath.Join(dir, identity.File), append(text, '\n'), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestDirectoryOpensAtAnotherPath(t *testing.T) {
 			if path := storedPath(t, dir); strings.Contains(path, "/d") {
 				t.Errorf("the options name a path: %q", path)
 			}
-			if id, _, err := readIdentity(vfs.Default, dir); err != nil || id.Format != FormatVersion {
+			if id, _, err := identity.Read(vfs.Default, dir); err != nil || id.Format != FormatVersion {
 				t.Errorf("%+v, %v", id, err)
 			}
 		})

@@ -19,6 +19,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/files"
+	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/keyversion"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -122,7 +123,7 @@ func (s *Store) open() (err error) {
 	if err := files.MakeDir(fs, logDir); err != nil {
 		return err
 	}
-	lock, err := lockDir(fs, s.cfg.Dir)
+	lock, err := identity.Lock(fs, s.cfg.Dir)
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (s *Store) open() (err error) {
 	// Once more: the process that had the lock before may have created the store.
 	id, known, err := s.recognizeDir()
 	if err == nil {
-		id, err = ensureIdentity(&s.cfg, id, known)
+		id, err = identity.Ensure(s.cfg.place(), id, known)
 	}
 	if err != nil {
 		return err
@@ -273,14 +274,14 @@ func isDamage(err error) bool {
 // recognizeDir returns what the directory was created as, known false if it may become
 // a store, or an error if it is anything else.
 func (s *Store) recognizeDir() (id Identity, known bool, err error) {
-	id, known, err = readIdentity(s.cfg.FS, s.cfg.Dir)
+	id, known, err = identity.Read(s.cfg.FS, s.cfg.Dir)
 	if err != nil {
 		return id, known, err
 	}
 	if known {
-		return id, true, id.check(&s.cfg)
+		return id, true, id.Check(s.cfg.place())
 	}
-	return id, false, checkVacant(&s.cfg)
+	return id, false, identity.CheckVacant(s.cfg.place())
 }
 
 // relativeWALDir is the directory of logs in the form of pebble.MakeStoreRelativePath,
