@@ -25,7 +25,7 @@ func (s *Store) Clear(w Waiter, may func() error) error {
 func (rd *rangeDropper) clear(w Waiter, may func() error) error {
 	nums, _ := rd.lockToClear(latch.All(), true)
 	defer rd.unlockCleared(nums, false)
-	rd.s.commits.Lock()
+	rd.s.pins.LockCommits()
 	defer rd.s.commits.Unlock()
 	if err := rd.s.AcceptsRemovals(); err != nil {
 		return err
@@ -69,6 +69,7 @@ func (rd *rangeDropper) clear(w Waiter, may func() error) error {
 // includes each drop of a range, would wait for a script otherwise.
 func (rd *rangeDropper) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bool) {
 	for {
+		rd.s.pins.Await()
 		if patient {
 			nums = rd.s.latches.LockBackground(nums)
 		} else if nums, ok = rd.s.latches.LockWithin(nums); !ok {
@@ -91,6 +92,7 @@ func (rd *rangeDropper) lockToClear(nums []uint16, patient bool) (sorted []uint1
 
 // lockToFollow is lockToClear for what a receiver drops: it waits for no unit.
 func (rd *rangeDropper) lockToFollow(nums []uint16) (sorted []uint16) {
+	rd.s.pins.Await()
 	rd.s.checkpoints.Lock()
 	return rd.s.latches.LockFollow(nums)
 }

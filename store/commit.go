@@ -77,6 +77,10 @@ func (u *Unit) Flush() error {
 		return err
 	}
 	u.flushed = true
+	if !u.split {
+		u.split = true
+		u.s.pins.Split.Add(1)
+	}
 	return nil
 }
 
@@ -109,6 +113,10 @@ func (u *Unit) refused(err error) error {
 }
 
 func (u *Unit) release() {
+	if u.split {
+		u.split = false
+		u.s.pins.Split.Add(-1)
+	}
 	if u.long.staged {
 		u.s.commits.RLock()
 		if taps := u.s.taps.Current(); taps != nil {
@@ -177,7 +185,7 @@ func (s *Store) beginCommit(frees bool) error {
 	if err := s.health.refusalFor(frees); err != nil {
 		return err // without waiting for a rotation under way
 	}
-	s.commits.RLock()
+	s.pins.BeginCommit()
 	if err := s.health.refusalFor(frees); err != nil {
 		s.commits.RUnlock()
 		return err

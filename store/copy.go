@@ -113,6 +113,7 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	if theirs != nil && layout.ComparePositions(c.r, theirs.End, end) < 0 {
 		end = theirs.End
 	}
+	c.s.pins.Await()
 	latched, ok := c.s.latches.LockWithin(latch.AppendOf(c.u.latched[:0], st))
 	c.u.latched = nil
 	if !ok {

@@ -137,6 +137,7 @@ func (dc *discarder) discard(sts []layout.Interval) error {
 // excise cuts intervals, which hold nothing that can be seen and whose latches are held,
 // out of the tables.
 func (dc *discarder) excise(sts []layout.Interval) error {
+	dc.s.pins.Discards.Add(1)
 	dc.s.commits.Lock()
 	defer dc.s.commits.Unlock()
 	// Something of the intervals in a memtable would make the cut part of its flush,

@@ -7,6 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/ops"
+	"github.com/ringside-kv/ringside/store/internal/pin"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
 )
@@ -45,6 +46,8 @@ var (
 	// ErrNotWhole: the unit must stay whole, and there is no memory for the change: see
 	// [Unit.KeepAbortable].
 	ErrNotWhole = errors.New("no memory for what the unit changes")
+	// ErrFrozen: commits are held back already, or a unit has applied a part of its changes only.
+	ErrFrozen = pin.ErrFrozen
 	// ErrCursor: no scan returns such a cursor.
 	ErrCursor = errors.New("invalid cursor")
 )

@@ -258,7 +258,7 @@ type dropOptions struct {
 
 // dropLatched does as drop does; the caller holds the latches.
 func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
-	rd.s.commits.Lock()
+	rd.s.pins.LockCommits()
 	defer rd.s.commits.Unlock()
 	if err := rd.s.AcceptsRemovals(); err != nil && !(d.unread && rd.s.health.isRefusedForDamageOnly()) {
 		return err

@@ -105,9 +105,13 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	return true
 }
 
-// headers returns an iterator over data from a place on.
-func (sc *scanner) headers(from Place) (*pebble.Iterator, error) {
-	iter, err := sc.s.db.NewIter(&pebble.IterOptions{
+// headers returns an iterator over data from a place on, as it is in a snapshot, or now with none.
+func (sc *scanner) headers(from Place, snapshot *pebble.Snapshot) (*pebble.Iterator, error) {
+	newIter := sc.s.db.NewIter
+	if snapshot != nil {
+		newIter = snapshot.NewIter
+	}
+	iter, err := newIter(&pebble.IterOptions{
 		LowerBound: binary.BigEndian.AppendUint64([]byte{layout.KindData}, uint64(from)),
 		UpperBound: []byte{layout.KindData + 1},
 	})
@@ -149,7 +153,7 @@ func (sc *scanner) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *
 
 // isEmpty reports whether there is no key at all, not even an expired one.
 func (sc *scanner) isEmpty() (bool, error) {
-	iter, err := sc.headers(0)
+	iter, err := sc.headers(0, nil)
 	if err != nil {
 		return false, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/keyversion"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pin"
 	"github.com/ringside-kv/ringside/store/internal/recall"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
@@ -61,6 +62,7 @@ type Store struct {
 	checkpoints sync.Mutex
 	generations generations
 
+	pins   pin.Set
 	taps   tap.Registry
 	events events
 
@@ -103,6 +105,7 @@ func Open(cfg Config) (*Store, error) {
 		openedAt: time.Now(),
 	}
 	s.taps.SetCommits(&s.commits)
+	s.pins.Commits = &s.commits
 	s.reclaim.s, s.reclaim.wake = s, make(chan struct{}, 1)
 	s.health.init(&s.cfg, &s.reclaim)
 	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
@@ -352,6 +355,7 @@ func (s *Store) Close() error {
 
 func (s *Store) shutdown() error {
 	s.loops.Wait()
+	s.pins.Close()
 	s.syncs.Close()
 	s.wal.Sync()
 	var errs []error

@@ -59,6 +59,8 @@ type Unit struct {
 	frees bool
 	// flushed: part of the changes has been applied already.
 	flushed bool
+	// split is flushed until the unit ends, and counted in Store.pins.
+	split bool
 	// grow: see KeepAbortable.
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.
@@ -126,6 +128,9 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 	}
 	nums := latch.Sort(u.latched)
 	u.latched = nums[:0]
+	if len(nums) > 0 && u.s.pins.Frozen() {
+		return false
+	}
 	if u.isLong {
 		u.s.latches.MarkLong(nums)
 	}
@@ -206,6 +211,7 @@ func (u *Unit) begin(now int64) {
 
 // latch takes latches, by their numbers.
 func (hl *heldLatches) latch(nums []uint16) {
+	hl.u.s.pins.Await()
 	if hl.u.following {
 		hl.latched = hl.u.s.latches.LockFollow(nums)
 		return

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -16,7 +18,8 @@ type view struct {
 	s        *Store
 	now      int64
 	own      *ownChanges
-	database int // of which it draws random keys
+	database int              // of which it draws random keys
+	snapshot *pebble.Snapshot // that it reads; nil: what there is now
 }
 
 // ownChanges are the changes of a unit's headers, for readers of all keys.
@@ -63,7 +66,7 @@ func (v view) changed(p Place, key []byte) bool {
 
 // each calls visit for each header from a place on, until it returns false.
 func (v view) each(from Place, visit func(Place, []byte, *layout.Header) bool) error {
-	iter, err := v.s.scanner.headers(from)
+	iter, err := v.s.scanner.headers(from, v.snapshot)
 	if err != nil {
 		return err
 	}

@@ -181,6 +181,8 @@ const (
 	// apartPause and apartLongest are the pauses while it waits for one latch.
 	apartPause   = time.Millisecond
 	apartLongest = 50 * time.Millisecond
+	// drainPause is how often Drain looks.
+	drainPause = 50 * time.Microsecond
 	// latchPatience is for how long lockWithin lets one unit hold a latch.
 	latchPatience = 200 * time.Millisecond
 )
@@ -246,6 +248,25 @@ func (l *Table) awaitFree(n uint16, within time.Duration) bool {
 		}
 	}
 	return false
+}
+
+// Drain waits, for most at the most, until each latch has been free once. While no unit begins, no unit holds
+// latches then but those that took longer.
+func (l *Table) Drain(most time.Duration) {
+	for n, end := 0, time.Now().Add(most); n < len(l); {
+		if l[n].mu.TryLock() {
+			l[n].mu.Unlock()
+			if l[n].follow.TryLock() {
+				l[n].follow.Unlock()
+				n++
+				continue
+			}
+		}
+		if time.Now().After(end) {
+			return
+		}
+		time.Sleep(drainPause)
+	}
 }
 
 // MarkLong says of latches that a unit is about to take them, or holds them, and takes long;
