@@ -1,16 +1,15 @@
 package resp
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -248,36 +247,12 @@ func cmdRingAck(x *call) {
 	}
 }
 
-// cmdHashmask lists the buckets: the widest mask, then for each bucket its hashmask, its
-// primary, its backups and its epoch.
+// cmdHashmask lists the buckets.
 func cmdHashmask(x *call) {
-	routes := x.srv.routes.Load()
-	if routes == nil {
+	if routes := x.srv.routes.Load(); routes == nil {
 		x.Error(msgNoPlacement)
-		return
-	}
-	table, err := buckets.TableOf(routes.Placement)
-	if err != nil {
+	} else if placement.Hashmasks(&x.Call, routes.Placement) != nil {
 		x.Error(x.srv.hashmaskError())
-		return
-	}
-	entries := make([]*buckets.Entry, 0, routes.Placement.Len())
-	for row := range routes.Placement.Rows() {
-		entries = append(entries, table.Lookup(row.Range.Start))
-	}
-	slices.SortFunc(entries, func(a, b *buckets.Entry) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Mask, b.Mask)) })
-	x.Array(2)
-	x.BulkString(fmt.Sprintf("%04X", table.Mask()))
-	x.Array(len(entries))
-	for _, e := range entries {
-		x.Array(4)
-		x.BulkString(e.Hashmask.String())
-		x.BulkString(e.Primary)
-		x.Array(len(e.Backups))
-		for _, node := range e.Backups {
-			x.BulkString(node)
-		}
-		x.Int(int64(e.Epoch))
 	}
 }
 

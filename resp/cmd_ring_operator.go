@@ -41,6 +41,8 @@ type Operator interface {
 	Throttle(ctx context.Context, bytes int64) error
 	// Backups keeps so many copies of each range beside the primary.
 	Backups(ctx context.Context, n int) error
+	// Backup carries out RING BACKUP, and returns its reply.
+	Backup(ctx context.Context, words []string) ([]byte, error)
 	// Databases raises the number of databases.
 	Databases(ctx context.Context, n int) error
 	// Policies returns what changes the policies of databases.
@@ -116,6 +118,21 @@ func cmdRingBackups(x *call) {
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Backups(ctx, n) })
+}
+
+// cmdRingBackup is RING BACKUP START|READ|RENEW|STOP …, which ringside backup sends.
+func cmdRingBackup(x *call) {
+	var words []string
+	for _, word := range x.Args[2:] {
+		words = append(words, string(word))
+	}
+	var reply []byte
+	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
+		reply, err = o.Backup(ctx, words)
+		return err
+	}) {
+		x.Bulk(reply)
+	}
 }
 
 // cmdRingRecreate is RING RECREATE ALL|range [range ...] [FROM node].

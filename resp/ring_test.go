@@ -183,8 +183,11 @@ func (o *orders) Resume(context.Context) error                { return errors.Ne
 func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("throttle %d", n) }
 func (o *orders) Scrub(context.Context) error                 { return o.note("scrub") }
 func (o *orders) Backups(_ context.Context, n int) error      { return o.note("backups %d", n) }
-func (o *orders) Databases(_ context.Context, n int) error    { return o.note("databases %d", n) }
-func (o *orders) Policies() (PolicyChanger, error)            { return nil, o.note("policies") }
+func (o *orders) Backup(_ context.Context, words []string) ([]byte, error) {
+	return []byte("the part"), o.note("backup %q", words)
+}
+func (o *orders) Databases(_ context.Context, n int) error { return o.note("databases %d", n) }
+func (o *orders) Policies() (PolicyChanger, error)         { return nil, o.note("policies") }
 func (o *orders) Recreate(_ context.Context, ranges []ring.Range, from string) error {
 	return o.note("recreate %v %q", ranges, from)
 }
@@ -214,6 +217,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		{"RING RESUME", "-ERR resume: no leader", ""},
 		{"RING THROTTLE 64mb", "+OK", "throttle 67108864"},
 		{"RING BACKUPS 2", "+OK", "backups 2"},
+		{"RING BACKUP READ x a 7", "$the part", `backup ["READ" "x" "a" "7"]`},
 		{"RING SCRUB", "+OK", "scrub"},
 		{"RING RECREATE 00000000-10000000", "+OK", `recreate [00000000-10000000] ""`},
 		{"RING RECREATE all", "+OK", `recreate [] ""`},

@@ -106,6 +106,7 @@ var ringCommands = []command.Row{
 			ringOrder("pause", 2, cmdRingPause),
 			ringOrder("resume", 2, cmdRingResume),
 			ringOrder("throttle", 3, cmdRingThrottle),
+			ringOrder("backup", -3, cmdRingBackup),
 			ringOrder("backups", 3, cmdRingBackups),
 			ringOrder("databases", -2, cmdRingDatabases),
 			ringOrder("database", -3, cmdRingDatabase),

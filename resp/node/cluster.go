@@ -18,6 +18,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/storage"
 	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/backup"
+	"github.com/ringside-kv/ringside/resp/node/internal/kept"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/resp/node/internal/sightings"
 	"github.com/ringside-kv/ringside/resp/node/internal/values"
@@ -60,12 +62,13 @@ type cluster struct {
 	policies   *policies.Changer
 	values     *values.Keeper
 	balancer   loadBalancer
+	backups    *backup.Keeper
 
-	mu          sync.Mutex
-	links       map[string]*link // by node
-	engineConns engineConns
-	placement   *ring.Placement
-	held        func(ring.Range) bool
+	mu        sync.Mutex
+	links     map[string]*link // by node
+	keptConns kept.Conns
+	placement *ring.Placement
+	held      func(ring.Range) bool
 	// routed reports that placement is the table's.
 	routed bool
 
@@ -194,6 +197,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.lease.Store(c.engine.Lease())
 	n.server.SetLease(c.engine.Lease())
+	c.backups = newBackups(c)
 	// all handlers are in place now
 	if err := c.bus.Start(); err != nil {
 		return c, err
@@ -227,6 +231,9 @@ func (c *cluster) cutLinks() {
 func (c *cluster) close() {
 	c.cancel()
 	c.done.Wait()
+	if c.backups != nil {
+		c.backups.Close()
+	}
 	if c.engine != nil {
 		c.engine.Close()
 	}
@@ -237,7 +244,7 @@ func (c *cluster) close() {
 		_ = c.members.Close()
 	}
 	c.cutLinks()
-	c.engineConns.close()
+	c.keptConns.Close()
 	if c.bus != nil {
 		_ = c.bus.Close()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"sync"
 
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/lease"
@@ -13,50 +12,15 @@ import (
 // messageEngine begins a message to the engine of another node; see messageQuestion.
 const messageEngine = 'E'
 
-// engineConns are the connections on which the engine asks others, kept from one question to the
-// next: a lease is asked for often, and in haste when there is a new leader.
-type engineConns struct {
-	mu     sync.Mutex
-	idle   map[string]net.Conn // by node
-	closed bool
-}
-
-func (a *engineConns) take(node string) net.Conn {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	conn := a.idle[node]
-	delete(a.idle, node)
-	return conn
-}
-
-func (a *engineConns) keep(node string, conn net.Conn) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed || a.idle[node] != nil {
-		_ = conn.Close()
-		return
-	}
-	if a.idle == nil {
-		a.idle = make(map[string]net.Conn)
-	}
-	a.idle[node] = conn
-}
-
-func (a *engineConns) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.closed = true
-	for _, conn := range a.idle {
-		_ = conn.Close()
-	}
-	clear(a.idle)
-}
-
-// askEngine takes a question to another node's engine. One that fails on a connection
-// that was kept is asked once more: none does harm when it is asked twice.
+// askEngine takes a question to another node's engine.
 func (c *cluster) askEngine(ctx context.Context, node string, question []byte) ([]byte, error) {
-	message := append([]byte{messageEngine}, question...)
-	if conn := c.engineConns.take(node); conn != nil {
+	return askKept(ctx, c, node, append([]byte{messageEngine}, question...))
+}
+
+// askKept sends a message on a connection that is kept: a lease is asked for often, and in haste when there is
+// a new leader. One that fails on such a connection is sent once more: none does harm when it is sent twice.
+func askKept(ctx context.Context, c *cluster, node string, message []byte) ([]byte, error) {
+	if conn := c.keptConns.Take(node); conn != nil {
 		if reply, err := c.exchangeKept(ctx, node, conn, message); err == nil || ctx.Err() != nil {
 			return reply, err
 		}
@@ -87,7 +51,7 @@ func (c *cluster) exchangeKept(ctx context.Context, node string, conn net.Conn, 
 		_ = conn.Close()
 		return nil, err
 	}
-	c.engineConns.keep(node, conn)
+	c.keptConns.Keep(node, conn)
 	return reply, nil
 }
 

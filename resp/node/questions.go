@@ -69,6 +69,9 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 	if len(message) > 0 && message[0] == messageEngine {
 		return c.engine.Answer(c.ctx, from, message[1:])
 	}
+	if len(message) > 0 && message[0] == messageBackup {
+		return c.backups.Answer(c.ctx, message[1:]), nil
+	}
 	if len(message) == 0 || message[0] != messageQuestion {
 		return c.table.HandleForward(c.ctx, message)
 	}

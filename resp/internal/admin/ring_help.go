@@ -12,6 +12,8 @@ func RingHelp(x *command.Call) {
 		"    Internal: run a command for a user, whose rights count in its scripts.",
 		"AWAIT <id>",
 		"    Internal: return the state of a command that waits here.",
+		"BACKUP START | READ <id> <node> <offset> | RENEW <id> <node> | STOP <id> <node>",
+		"    Pin what all primaries hold at one moment, or return a part of it as an RDB file.",
 		"BACKUPS <copies>",
 		"    Set the number of backups of each range.",
 		"BALANCE LOAD [ON|OFF|ONCE]",

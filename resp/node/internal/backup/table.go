@@ -1,0 +1,38 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// primaries returns the nodes that are primaries, or why there is no backup.
+func primaries(st *table.State) (nodes []string, err error) {
+	for row := range st.Rows() {
+		if row.Primary == "" || st.Lost(row) {
+			return nil, fmt.Errorf("no copy of range %v is there", row.Range)
+		}
+		if !slices.Contains(nodes, row.Primary) {
+			nodes = append(nodes, row.Primary)
+		}
+	}
+	if len(nodes) == 0 {
+		return nil, errors.New("the cluster has no ranges yet")
+	}
+	return nodes, nil
+}
+
+// describe adds what the table says of the cluster.
+func (m *Moment) describe(st *table.State) {
+	of := st.Cluster()
+	m.Cluster, m.Generation, m.TableIndex = of.Name, strconv.FormatUint(of.Generation, 16), st.Index()
+	m.Strategy, m.Hash, m.Settings, m.Backups, m.Databases = of.Strategy.Name, of.Strategy.Hash, of.Strategy, of.Backups, st.Databases()
+	for _, p := range st.Policies().All() {
+		if p.Together {
+			m.Together = append(m.Together, p.Number)
+		}
+	}
+}
