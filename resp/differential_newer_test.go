@@ -138,7 +138,9 @@ func as70(args []string) []string {
 		return script(delLua, args[1:2], cond, with, name)
 	case name == "delifeq" && len(args) == 3:
 		return script(delLua, args[1:2], "eq", args[2], name)
-	case name == "delex", name == "delifeq", name == "msetex" && len(args) < 4:
+	case name == "xdelex" && len(args) >= 5, name == "xackdel" && len(args) >= 6, name == "xtrim" && slices.ContainsFunc(args[1:], isRefPolicy):
+		return stream70(args)
+	case name == "delex", name == "delifeq", name == "msetex" && len(args) < 4, name == "xdelex", name == "xackdel":
 		return arity()
 	case name == "msetex":
 		n, err := strconv.Atoi(args[1])

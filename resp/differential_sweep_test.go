@@ -122,6 +122,8 @@ func isNewerThan70(args []string) bool {
 		return len(args) > 3
 	case "set":
 		return slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(strings.ToLower(a), "if") })
+	case "xadd", "xtrim":
+		return slices.ContainsFunc(args[1:], isRefPolicy)
 	case "bitop":
 		return len(args) > 1 && slices.Contains([]string{"diff", "diff1", "andor", "one"}, strings.ToLower(args[1]))
 	}

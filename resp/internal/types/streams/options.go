@@ -13,6 +13,7 @@ type addOptions struct {
 	onlyIfThere bool
 	trims       bool
 	trim        collection.Trim
+	refs        refPolicy
 	// id is what XADD is told, unless it is to make one up; then seqGiven is whether that is
 	// all of it.
 	id       collection.ID
@@ -31,9 +32,10 @@ const (
 // It returns what follows that, or an error reply. A node of a stream has so many entries.
 func parseAddOptions(args [][]byte, add bool, node int64) (o addOptions, rest [][]byte, msg string) {
 	o.trim.MaxLen, o.trim.Node = -1, cmp.Or(node, collection.TrimNode)
-	limited, found := false, false
+	limited, found, chosen := false, false, false
 	for ; len(args) > 0 && !found; args = args[1:] {
 		word, more := args[0], len(args) > 1
+		policy, isPolicy := refPolicyOf(word)
 		switch {
 		case add && len(word) == 1 && word[0] == '*':
 			found = true
@@ -52,6 +54,10 @@ func parseAddOptions(args [][]byte, add bool, node int64) (o addOptions, rest []
 			limited, args = true, args[1:]
 		case add && wire.EqualFold(word, "nomkstream"):
 			o.onlyIfThere = true
+		case isPolicy && !chosen:
+			o.refs, chosen = policy, true
+		case isPolicy:
+			return o, nil, command.MsgSyntax
 		case add:
 			var ok bool
 			if o.id, o.seqGiven, ok = parseNewID(word, 0); !ok {

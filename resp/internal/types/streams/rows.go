@@ -11,6 +11,12 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RW update"),
 	},
 	{
+		Name: "xackdel", Arity: -6, Group: "stream", Run: cmdXackdel,
+		Flags: command.FlagWrite | command.FlagFast,
+		Frees: true,
+		Keys:  command.OneKey("RW update delete"),
+	},
+	{
 		Name: "xadd", Arity: -5, Group: "stream", Run: cmdXadd,
 		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
 		Tips:  []string{"nondeterministic_output"},
@@ -30,6 +36,12 @@ var Commands = []command.Row{
 	},
 	{
 		Name: "xdel", Arity: -3, Group: "stream", Run: cmdXdel,
+		Flags: command.FlagWrite | command.FlagFast,
+		Frees: true,
+		Keys:  command.OneKey("RW delete"),
+	},
+	{
+		Name: "xdelex", Arity: -5, Group: "stream", Run: cmdXdelex,
 		Flags: command.FlagWrite | command.FlagFast,
 		Frees: true,
 		Keys:  command.OneKey("RW delete"),

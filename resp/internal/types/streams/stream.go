@@ -54,7 +54,7 @@ func cmdXadd(x *command.Call) {
 		return
 	}
 	noteStream(x, "xadd", x.Args[1])
-	if o.trims && !trimStream(x, s, o.trim, true) {
+	if o.trims && !trimStream(x, s, &o, true) {
 		return
 	}
 	streamID(x.Writer, id)
@@ -126,15 +126,22 @@ func cmdXtrim(x *command.Call) {
 		return
 	}
 	length := s.Len()
-	if trimStream(x, s, o.trim, false) {
+	if trimStream(x, s, &o, false) {
 		x.Int(length - s.Len())
 	}
 }
 
 // trimStream trims the stream at args[1], after part of the command's changes if some is done.
 // It has replied if it returns false.
-func trimStream(x *command.Call, s *collection.Stream, t collection.Trim, some bool) bool {
-	n, err := s.Trim(t)
+func trimStream(x *command.Call, s *collection.Stream, o *addOptions, some bool) bool {
+	var n int64
+	var err error
+	if o.refs == keepRefs || s.Groups == 0 {
+		n, err = s.Trim(o.trim)
+	} else {
+		n, err = trimRefs(s, o.trim, o.refs)
+		some = true
+	}
 	if err != nil {
 		x.FailPart(some, err)
 		return false
