@@ -17,6 +17,9 @@ import (
 
 func cmdClusterMyid(x *call) { x.BulkString(placement.NodeID(x.srv.selfID())) }
 
+// cmdClusterMyshardid is of Redis 7.2. A node may have copies of several shards: each is one of its own.
+func cmdClusterMyshardid(x *call) { x.BulkString(placement.NodeID("shard of " + x.srv.selfID())) }
+
 func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.Args[2]))) }
 
 func cmdClusterInfo(x *call) {

@@ -440,12 +440,23 @@ func TestNewerStringCommandsRefuse(t *testing.T) {
 	}
 }
 
+// CLUSTER MYSHARDID is an ID like that of a node, and another one.
+func TestShardIDIsStable(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	id := o.Do("CLUSTER", "MYSHARDID").Text
+	if len(id) != 40 || id == o.Do("CLUSTER", "MYID").Text || id != resptest.Dial(t, addr, 3).Do("CLUSTER", "MYSHARDID").Text {
+		t.Error(id)
+	}
+}
+
 // The positions of keys, and what a command does with them.
 func TestKeysOfNewerStringCommands(t *testing.T) {
 	srv := &Server{table: newCommandTable()}
 	for _, test := range []struct{ line, want string }{
 		{"COMMAND GETKEYS MSETEX 2 a 1 b 2 NX", "*($a $b)"},
 		{"COMMAND GETKEYS MSETEX 3 a 1 b 2", "-ERR Invalid arguments specified for command"},
+		{"COMMAND GETKEYS XACKDEL s g IDS 1 1", "*($s)"},
 		{"COMMAND GETKEYSANDFLAGS SET a 1 IFEQ 2", "*(*($a *(+RW +access +update)))"},
 		{"COMMAND GETKEYSANDFLAGS DELEX a", "*(*($a *(+RM +delete)))"},
 		{"COMMAND GETKEYSANDFLAGS DELEX a IFEQ x", "*(*($a *(+RW +delete)))"},

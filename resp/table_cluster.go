@@ -48,6 +48,11 @@ var clusterCommands = []command.Row{
 				Flags: command.FlagStale,
 			},
 			{
+				Name: "myshardid", Arity: 2, Group: "cluster", Run: byServer(cmdClusterMyshardid),
+				Flags: command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
+			},
+			{
 				Name: "nodes", Arity: 2, Group: "cluster", Run: byServer(cmdClusterNodes),
 				Flags: command.FlagStale,
 				Tips:  []string{"nondeterministic_output"},

@@ -10,10 +10,18 @@ const (
 	// 7.0, so that it and every later one take them.
 	Version = 10
 
-	// MaxVersion is the newest RDB version that is read: 11 is Redis 7.2, 12
-	// Redis 7.4 and 8. They add types and encodings of collections and leave
-	// strings as they were.
-	MaxVersion = 12
+	// MaxVersion is the newest RDB version of Redis that is read: 11 is Redis 7.2, 12
+	// Redis 7.4 to 8.4, 13 is 8.6 and 14 is 8.8. They add types and encodings of collections
+	// and leave the others as they were.
+	MaxVersion = 14
+
+	// ValkeyVersion is the RDB version of Valkey 9, which has left those of Redis. Up to 11 they
+	// are the same.
+	ValkeyVersion = 80
+
+	// typeValkeyHash is a type of Valkey: a hash of fields with their expiry. Redis has used the
+	// number for another form.
+	typeValkeyHash = 22
 
 	footerLen = 2 + 8
 )
@@ -32,11 +40,15 @@ func open(payload []byte) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrPayload, len(payload))
 	}
-	if v := binary.LittleEndian.Uint16(payload[n:]); v > MaxVersion {
+	v := binary.LittleEndian.Uint16(payload[n:])
+	if v > MaxVersion && v != ValkeyVersion {
 		return nil, fmt.Errorf("%w: version %d, newest known %d", ErrPayload, v, MaxVersion)
 	}
 	if binary.LittleEndian.Uint64(payload[n+2:]) != checksum(payload[:n+2]) {
 		return nil, fmt.Errorf("%w: checksum", ErrPayload)
+	}
+	if v == ValkeyVersion && n > 0 && payload[0] == typeValkeyHash {
+		return nil, fmt.Errorf("%w: hash (hash table with field expiry, of Valkey)", ErrType)
 	}
 	return payload[:n], nil
 }

@@ -113,7 +113,8 @@ func TestDecodeErrors(t *testing.T) {
 	}{
 		{"nothing", nil, ErrFormat},
 		{"type only", []byte{0}, ErrFormat},
-		{"type that does not exist", []byte{26, 0}, ErrFormat},
+		{"type that does not exist", []byte{34, 0}, ErrFormat},
+		{"stream of Redis 8.6", []byte{26, 0}, ErrType},
 		{"type that never existed", []byte{8, 0}, ErrFormat},
 		{"expiry opcode", []byte{0xfc, 0}, ErrFormat},
 		{"hash with field expiry", []byte{24, 0}, ErrType},
@@ -164,7 +165,13 @@ func TestVersions(t *testing.T) {
 			t.Errorf("version %d: %v", version, err)
 		}
 	}
-	for _, version := range []uint16{MaxVersion + 1, 256, 65535} {
+	if v, err := Decode(sealAs(bytes.Clone(body), ValkeyVersion), 1); err != nil || string(v.Bytes) != "a" {
+		t.Errorf("version of Valkey: %v", err)
+	}
+	if _, err := Decode(sealAs([]byte{typeValkeyHash, 1, 1, 'f', 1, 'v', 255, 255, 255, 255, 255, 255, 255, 255}, ValkeyVersion), 100); !isOnly(err, ErrType) {
+		t.Errorf("hash of Valkey: %v", err)
+	}
+	for _, version := range []uint16{MaxVersion + 1, ValkeyVersion - 1, ValkeyVersion + 1, 256, 65535} {
 		if _, err := Decode(sealAs(bytes.Clone(body), version), 1); !isOnly(err, ErrPayload) {
 			t.Errorf("version %d: %v", version, err)
 		}

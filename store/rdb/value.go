@@ -14,9 +14,10 @@ const (
 	Hash
 	Stream
 	Module
+	newer // of no form known here
 )
 
-var typeNames = [...]string{"string", "list", "set", "zset", "hash", "stream", "module"}
+var typeNames = [...]string{"string", "list", "set", "zset", "hash", "stream", "module", "value"}
 
 // String is the name that the TYPE command has for t.
 func (t Type) String() string {
@@ -42,7 +43,7 @@ type Value struct {
 // typeString is the type byte of a string, the one type with one encoding.
 const typeString = 0
 
-// encodings are the type bytes that Redis has up to version 8, whether or not
+// encodings are the type bytes that Redis has up to version 8.8, whether or not
 // they can be read here. Any other byte, the never used 8 included, is no type.
 var encodings = map[byte]struct {
 	t    Type
@@ -73,6 +74,9 @@ var encodings = map[byte]struct {
 	23:         {Hash, "listpack with field expiry, preview"},
 	24:         {Hash, "hash table with field expiry"},
 	25:         {Hash, "listpack with field expiry"},
+	26:         {newer, "stream with idempotent producers, of Redis 8.6"},
+	27:         {newer, "stream with released entries, of Redis 8.8"},
+	28:         {newer, "array, of Redis 8.8"},
 }
 
 // Decode returns the value in a payload of DUMP; the elements of a Hash, a Set or a List are

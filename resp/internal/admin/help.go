@@ -71,6 +71,8 @@ func ClusterHelp(x *command.Call) {
 		"    Tell the slot of a key.",
 		"MYID",
 		"    Tell the id of this node.",
+		"MYSHARDID",
+		"    Tell the id of this node's shard.",
 		"NODES",
 		"    List the nodes and their slots, one node to a line.",
 		"SAVECONFIG",
