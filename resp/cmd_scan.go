@@ -58,7 +58,7 @@ func cmdScan(x *call) {
 		l.end(err, &s.at)
 	case x.conn.from != nil:
 		l.end(s.part(), &s.at)
-	case x.conn.session.redirect:
+	case x.conn.session.redirect && x.Row.Name == "scan":
 		l.end(s.own(), &s.at)
 	default:
 		l.end(s.cluster(), &s.at)

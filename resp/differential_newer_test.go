@@ -440,6 +440,36 @@ func TestNewerStringCommandsRefuse(t *testing.T) {
 	}
 }
 
+// CLUSTERSCAN finds the keys of both nodes through either, also on a redirect connection, where SCAN
+// finds those of its node.
+func TestClusterscanCoversAllNodes(t *testing.T) {
+	r, keys := halves(t)
+	resptest.Dial(t, r.addrs[0], 2).Want("+OK", "MSET", keys[0], "1", keys[1], "2")
+	for i := range 2 {
+		o := resptest.Dial(t, r.addrs[i], 2+i)
+		for _, redirects := range []bool{false, true} {
+			if redirects {
+				o.Want("+OK", "RING", "ROUTE", "redirect")
+			}
+			var found []string
+			cursor := "0"
+			for cursor != "0" || found == nil {
+				v := o.Do("CLUSTERSCAN", cursor, "COUNT", "1", "TYPE", "string")
+				cursor = v.Elems[0].Text
+				for _, e := range v.Elems[1].Elems {
+					found = append(found, e.Text)
+				}
+			}
+			slices.Sort(found)
+			if want := slices.Sorted(slices.Values(keys[:])); !slices.Equal(found, want) {
+				t.Errorf("through node %d, redirect %v: %v, want %v", i, redirects, found, want)
+			}
+		}
+		o.Want("-ERR syntax error", "CLUSTERSCAN", "0", "SLOT", "1")
+		o.Want("-ERR invalid cursor", "CLUSTERSCAN", "x")
+	}
+}
+
 // CLUSTER MYSHARDID is an ID like that of a node, and another one.
 func TestShardIDIsStable(t *testing.T) {
 	_, addr := serveTest(t, nil)

@@ -5,6 +5,12 @@ import "github.com/ringside-kv/ringside/resp/internal/command"
 // The commands that work on keys of any type.
 var genericCommands = []command.Row{
 	{
+		Name: "clusterscan", Arity: -2, Group: "cluster", Run: byServer(cmdScan), // of Valkey 9.1
+		Spread: true,
+		Flags:  command.FlagReadonly | command.FlagKeyspace,
+		Tips:   []string{"nondeterministic_output", "request_policy:special", "response_policy:special"},
+	},
+	{
 		Name: "keys", Arity: 2, Group: "generic", Run: byServer(cmdKeys),
 		Spread: true,
 		Flags:  command.FlagReadonly | command.FlagDangerous,

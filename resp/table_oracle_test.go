@@ -29,6 +29,7 @@ var onPurpose = map[string]string{
 	"digest":            "of Redis 8.4",
 	"msetex":            "of Redis 8.4",
 	"increx":            "of Redis 8.8",
+	"clusterscan":       "of Valkey 9.1",
 	"delifeq":           "of Valkey 9.0",
 	"hashmask":          "ours",
 	"loadlevels":        "ours",
