@@ -20,6 +20,16 @@ const (
 
 // showProgress shows what an import does until stop is called, which waits for it.
 func showProgress(w io.Writer, counts func() importer.Counts) (stop func()) {
+	var last importer.Counts
+	return showLines(w, func(since time.Duration) string {
+		c := counts()
+		defer func() { last = c }()
+		return progressLine(last, c, since)
+	})
+}
+
+// showLines shows what line returns, which is told the time since the last one, until stop is called.
+func showLines(w io.Writer, line func(since time.Duration) string) (stop func()) {
 	interval, format, end := progressInLog, "%s\n", ""
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		interval, format, end = progressOnTerminal, "\r%s"+termClearLine, "\r"+termClearLine
@@ -29,7 +39,6 @@ func showProgress(w io.Writer, counts func() importer.Counts) (stop func()) {
 	running.Go(func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
-		var last importer.Counts
 		then := time.Now()
 		for {
 			select {
@@ -37,9 +46,9 @@ func showProgress(w io.Writer, counts func() importer.Counts) (stop func()) {
 			case <-over:
 				return
 			}
-			now, c := time.Now(), counts()
-			fmt.Fprintf(w, format, progressLine(last, c, now.Sub(then)))
-			last, then = c, now
+			now := time.Now()
+			fmt.Fprintf(w, format, line(now.Sub(then)))
+			then = now
 		}
 	})
 	return func() {

@@ -94,6 +94,6 @@ Any Redis client works with it.`,
 		}
 		return cmd.Help()
 	}
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.exportCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), a.healthyCommand(), a.leaveCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.importCommand(), a.exportCommand(), a.backupCommand(), a.restoreCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), a.healthyCommand(), a.leaveCommand(), versionCommand())
 	return root
 }

@@ -23,6 +23,12 @@ type Config struct {
 	RetryFor time.Duration
 	// RDB bounds the memory of reading.
 	RDB rdbfile.Config
+	// Shift is added to expiry times.
+	Shift time.Duration
+	// Resume is the offset in the RDB file at which keys begin that are not written yet. Checkpoint, unless it is
+	// nil, is called now and then with such an offset; its error ends the import.
+	Resume     int64
+	Checkpoint func(offset int64) error
 	// Stats counts what is done; never nil after EnsureDefaults.
 	Stats *Stats
 }
@@ -62,11 +68,14 @@ func Load(ctx context.Context, src io.Reader, cfg Config) error {
 	return load(ctx, r, target, &cfg)
 }
 
+// checkpointBytes is how much of a file is read from one checkpoint to the next.
+const checkpointBytes = 64 << 20
+
 // load writes what a file has.
 func load(ctx context.Context, r *rdbfile.Reader, target *cluster, cfg *Config) error {
 	l := newLoader(ctx, target, cfg.Stats, cfg.Lanes, cfg.RetryFor)
 	defer l.close()
-	for n := 0; ; n++ {
+	for marked := cfg.Resume; ; {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			break
@@ -76,6 +85,18 @@ func load(ctx context.Context, r *rdbfile.Reader, target *cluster, cfg *Config) 
 			return errors.Join(fmt.Errorf("read RDB: %w", err), l.drain())
 		}
 		cfg.Stats.read.Store(r.Offset())
+		if e.Kind == rdbfile.Key && e.Part == 0 && cfg.Checkpoint != nil && e.Offset-marked >= checkpointBytes {
+			marked = e.Offset
+			if err := errors.Join(l.drain(), cfg.Checkpoint(marked)); err != nil {
+				return err
+			}
+		}
+		if e.Kind == rdbfile.Key && e.Offset < cfg.Resume {
+			continue
+		}
+		if e.Kind == rdbfile.Key && e.ExpireAt != 0 {
+			e.ExpireAt += cfg.Shift.Milliseconds()
+		}
 		if err := loadEntry(l, e, cfg); err != nil {
 			return err
 		}

@@ -1,0 +1,208 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/importer"
+)
+
+// RestoreConfig says where a backup is restored. Dir and Import.Target must be given.
+type RestoreConfig struct {
+	Dir string
+	// Import says how keys are written; its Resume is set by Restore.
+	Import importer.Config
+	// State is a file that remembers how far the restore has come; empty: none.
+	State string
+	// Merge lets the target have keys already; those of the backup replace them.
+	Merge bool
+	// KeepTTL gives keys the time to live that they had at the moment of the backup. Otherwise they expire when
+	// they would have, and those whose time has come do not come back.
+	KeepTTL bool
+	// NoUsers leaves users out.
+	NoUsers bool
+	// Progress counts what is read to check the files; may be nil.
+	Progress *Progress
+}
+
+// ErrNotEmpty reports that the target has keys.
+var ErrNotEmpty = errors.New("the target has keys already")
+
+// A restoreState is what a restore remembers.
+type restoreState struct {
+	Format  int    `json:"format"`
+	ID      string `json:"id"` // of the backup
+	ShiftMS int64  `json:"shift_ms"`
+	Done    int    `json:"done"`   // files
+	Offset  int64  `json:"offset"` // in the next one: all keys before are written
+}
+
+// Restore writes a backup into a cluster with any number of nodes, any strategy and hash. It checks the
+// checksums of all files before it writes anything.
+func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
+	m, err := ReadManifest(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Progress == nil {
+		cfg.Progress = new(Progress)
+	}
+	_, size := m.Keys()
+	cfg.Progress.Total.Store(size)
+	for i := range m.Files {
+		if err := m.Files[i].verify(ctx, cfg.Dir, cfg.Progress, false); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Files[i].Name, err)
+		}
+	}
+	cfg.Import.EnsureDefaults()
+	r := &restorer{cfg: &cfg, m: m}
+	resumed, err := r.load()
+	if err != nil {
+		return nil, err
+	}
+	ring, err := client.Open(ctx, cfg.Import.Target)
+	if err != nil {
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	defer ring.Close()
+	if !resumed {
+		if err := r.prepare(ctx, ring); err != nil {
+			return nil, err
+		}
+	}
+	for r.state.Done < len(m.Files) {
+		if err := r.file(ctx, &m.Files[r.state.Done]); err != nil {
+			return nil, err
+		}
+	}
+	if !cfg.NoUsers {
+		err = r.users(ctx, ring)
+	}
+	return m, err
+}
+
+type restorer struct {
+	cfg   *RestoreConfig
+	m     *Manifest
+	state restoreState
+}
+
+// load reads the state, and reports whether an earlier run has begun.
+func (r *restorer) load() (resumed bool, err error) {
+	r.state = restoreState{Format: formatVersion, ID: r.m.Moment.ID}
+	if r.cfg.KeepTTL {
+		r.state.ShiftMS = max(0, time.Now().UnixMilli()-r.m.Moment.AtMS)
+	}
+	if r.cfg.State == "" {
+		return false, nil
+	}
+	text, err := os.ReadFile(r.cfg.State)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var was restoreState
+	if err == nil {
+		err = durable.Unseal(text, &was)
+	}
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("state file %s: %w", r.cfg.State, err)
+	case was.Format != formatVersion:
+		return false, fmt.Errorf("state file %s: format %d, known is %d", r.cfg.State, was.Format, formatVersion)
+	case was.ID != r.m.Moment.ID:
+		return false, fmt.Errorf("state file %s is of another backup, %s: remove it", r.cfg.State, was.ID)
+	}
+	r.state = was
+	return true, nil
+}
+
+func (r *restorer) save() error {
+	if r.cfg.State == "" {
+		return nil
+	}
+	if err := durable.ReplaceJSON(r.cfg.State, &r.state); err != nil {
+		return fmt.Errorf("state file: %w", err)
+	}
+	return nil
+}
+
+// prepare makes sure that the target is empty and has room for all databases, and loads functions.
+func (r *restorer) prepare(ctx context.Context, ring *client.Ring) error {
+	info, err := ring.Do(ctx, "INFO", "keyspace").Text()
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	for line := range strings.Lines(info) {
+		name, facts, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ok && !r.cfg.Merge && strings.HasPrefix(name, "db") && strings.HasPrefix(facts, "keys=") && !strings.HasPrefix(facts, "keys=0,") {
+			return fmt.Errorf("%w: %s has %s", ErrNotEmpty, name, facts)
+		}
+	}
+	has, err := ring.Do(ctx, "RING", "DATABASES").Int()
+	if err == nil && has < int64(r.m.Moment.Databases) {
+		err = ring.Do(ctx, "RING", "DATABASES", strconv.Itoa(r.m.Moment.Databases)).Err()
+	}
+	if err != nil {
+		return fmt.Errorf("target: databases: %w", err)
+	}
+	for _, n := range r.m.Moment.Together {
+		if err := ring.Do(ctx, "RING", "DATABASE", strconv.Itoa(n), "TOGETHER").Err(); err != nil {
+			return fmt.Errorf("target: keep database %d together: %w", n, err)
+		}
+	}
+	for _, code := range r.m.Functions {
+		if err := ring.Do(ctx, "FUNCTION", "LOAD", "REPLACE", code).Err(); err != nil {
+			return fmt.Errorf("target: functions: %w", err)
+		}
+	}
+	return r.save()
+}
+
+// file writes the keys of a file.
+func (r *restorer) file(ctx context.Context, f *File) error {
+	file, err := os.Open(filepath.Join(r.cfg.Dir, f.Name))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	cfg := r.cfg.Import
+	cfg.Shift = time.Duration(r.state.ShiftMS) * time.Millisecond
+	cfg.Resume = r.state.Offset
+	cfg.Checkpoint = func(offset int64) error {
+		r.state.Offset = offset
+		return r.save()
+	}
+	if err := importer.Load(ctx, file, cfg); err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	r.state.Done++
+	r.state.Offset = 0
+	return r.save()
+}
+
+// users sets all users but the default one, whose password belongs to the settings of the target.
+func (r *restorer) users(ctx context.Context, ring *client.Ring) error {
+	for _, line := range r.m.Users {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "user" {
+			return fmt.Errorf("a user that cannot be read in the manifest: %.40q", line)
+		}
+		if words[1] == "default" {
+			continue
+		}
+		if err := ring.Do(ctx, slices.Concat([]string{"ACL", "SETUSER", words[1], "reset"}, words[2:])...).Err(); err != nil {
+			return fmt.Errorf("target: user %s: %w", words[1], err)
+		}
+	}
+	return nil
+}
