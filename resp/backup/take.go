@@ -28,6 +28,8 @@ type TakeConfig struct {
 	Dir string
 	// Progress counts bytes that have been read; may be nil.
 	Progress *Progress
+
+	started func() // called after the moment, for tests
 }
 
 // Progress is how far something has come. Its fields may be read at any time.
@@ -113,6 +115,9 @@ func (t *taker) take(ctx context.Context) (*Manifest, error) {
 		t.cfg.Progress.Total.Add(t.parts[i].BytesAbout)
 	}
 	defer t.stop(m.Moment.ID)
+	if t.cfg.started != nil {
+		t.cfg.started()
+	}
 	if m.Users, err = t.ring.Do(ctx, "ACL", "LIST").Texts(); err != nil {
 		return nil, fmt.Errorf("users: %w", err)
 	}

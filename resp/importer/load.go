@@ -68,8 +68,8 @@ func Load(ctx context.Context, src io.Reader, cfg Config) error {
 	return load(ctx, r, target, &cfg)
 }
 
-// checkpointBytes is how much of a file is read from one checkpoint to the next.
-const checkpointBytes = 64 << 20
+// checkpointBytes is how much of a file is read from one checkpoint to the next; tests change it.
+var checkpointBytes = int64(64 << 20)
 
 // load writes what a file has.
 func load(ctx context.Context, r *rdbfile.Reader, target *cluster, cfg *Config) error {
