@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,15 +117,4 @@ func TestRepliesWaitForEvents(t *testing.T) {
 	if err := <-settled; err != nil {
 		t.Error(err)
 	}
-}
-
-func FuzzEachEvent(f *testing.F) {
-	f.Add(appendEvent(appendEvent(nil, EventNew, "new", []byte("key")), EventString, "set", nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var again []byte
-		err := EachEvent(b, func(c EventClass, name, key []byte) { again = appendEvent(again, c, string(name), key) })
-		if err == nil && len(again) == len(b) && !bytes.Equal(again, b) {
-			t.Errorf("%x is read as %x", b, again)
-		}
-	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/files"
 	"github.com/ringside-kv/ringside/store/internal/identity"
+	"github.com/ringside-kv/ringside/store/internal/keyevent"
 	"github.com/ringside-kv/ringside/store/internal/keyversion"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -64,7 +65,7 @@ type Store struct {
 
 	pins   pin.Set
 	taps   tap.Registry
-	events events
+	events keyevent.Queue
 
 	passive   layout.TokenSet
 	passiveMu sync.Mutex // serializes changes of passive
