@@ -39,6 +39,9 @@ type Config struct {
 	// keeps tables from being merged: for a [Store.DiscardRanges] to end it meanwhile. 0: they
 	// are refused at once.
 	DamageGrace time.Duration
+	// ExpireFields removes up to so many fields whose time has come by the unit's Now from the hash v
+	// at key, and returns how many: see package collection, which has one. Nil: none are removed.
+	ExpireFields func(u *Unit, key []byte, v *Value, most int) (n int, err error)
 	// Logger receives what an operator should know; default: discarded.
 	Logger *slog.Logger
 	// InMemory keeps everything in memory, so that nothing outlives the store: for one

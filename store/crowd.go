@@ -40,8 +40,6 @@ func (k *housekeeper) rotateMemtable() {
 // that they removed. In a table they are compacted away soon (package internal/tuning).
 
 const (
-	// uncountedTombstones is how many entries an iterator passes without being counted.
-	uncountedTombstones = 256
 	// maxTombstones is how many entries that are no elements all iterators may pass in a period of
 	// housekeeping, which takes about a tenth of a second of processor time.
 	maxTombstones = 1 << 20

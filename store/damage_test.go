@@ -629,8 +629,8 @@ func TestWrongDirectory(t *testing.T) {
 			cfg.Hash = "slot"
 			return cfg
 		}, ErrMismatch, []string{"--hash native", "--hash slot"}},
-		{"version", identityOf(`{"format": 3, "strategy": "buckets", "hash": "native", "id": "x"}`),
-			ErrFormat, []string{"version 3", "versions 1 and 2", "another directory"}},
+		{"version", identityOf(`{"format": 4, "strategy": "buckets", "hash": "native", "id": "x"}`),
+			ErrFormat, []string{"version 4", "versions 1 to 3", "another directory"}},
 		{"identity is no JSON", identityOf("{"), ErrDamaged, []string{identity.File, "restore"}},
 		{"identity is empty", identityOf(""), ErrDamaged, []string{identity.File, "restore"}},
 		{"foreign file", func(t *testing.T) Config {

@@ -23,9 +23,7 @@ import (
 // v is what Get returned and what Get would return then. The unit must hold the key's
 // latch.
 func (u *Unit) PutWhole(key []byte, v *Value, typ Type, all []byte) {
-	old := v.header()
-	h := layout.Header{Type: typ, Flags: flagOf(v.Raw), Expiry: v.Expiry, Value: all}
-	u.putValue(key, v, &old, &h)
+	u.PutWholeTimed(key, v, typ, all, 0)
 }
 
 // Split makes the collection at key one of elements, with none at first and with v's
@@ -46,16 +44,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 // PutHead notes how many elements a collection has, how many bytes they hold, and what
 // else its type wants to know; v as with PutWhole.
 func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
-	h := layout.Header{
-		Type: v.Type, Flags: flagOf(v.Raw), Expiry: v.Expiry, Gen: v.gen,
-		Count: uint64(count), Bytes: uint64(size), Value: head,
-	}
-	if n := len(u.changes); n > 0 && u.changes[n-1].of(v.place, key) {
-		u.putHeadAgain(key, &u.changes[n-1], v, &h)
-		return
-	}
-	old := v.header()
-	u.putValue(key, v, &old, &h)
+	u.PutHeadTimed(key, v, count, size, head, 0)
 }
 
 // putHeadAgain is putValue where the unit's last change is c, which v is of: with another head
@@ -86,22 +75,10 @@ func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(
 // ConstructOrders is Construct for a collection that has each element in so many orders, and
 // so many entries for it.
 func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
-	h := layout.Header{Type: typ, Value: head}
-	gen, err := u.long.buildValue(key, v.place, func(c *valueBuilder) error {
-		count, size, err := fill(c.set)
-		h.Count, h.Bytes = uint64(count), uint64(size)
-		if err == nil {
-			err = c.holds(count * orders)
-		}
-		return err
+	return u.ConstructTimed(key, v, typ, func(set func(sub, value []byte) error) (Built, error) {
+		count, size, err := fill(set)
+		return Built{Count: count, Size: size, Entries: count * orders, Head: head}, err
 	})
-	if err != nil {
-		return err
-	}
-	h.Gen = gen
-	old := v.header()
-	u.putValue(key, v, &old, &h)
-	return nil
 }
 
 func flagOf(raw bool) uint8 {
@@ -145,7 +122,7 @@ func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
 // removed so must not be asked for by Element before it is set again: its line in the cache
 // stays.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
-	if from[0] <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 {
+	if f := from[0]; f <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 || f <= TimedKind && bytes.Compare(to, []byte{TimedKind}) > 0 {
 		panic("store: fields are removed one by one")
 	}
 	lower := u.copyBytes(u.elementKey(key, v, from))

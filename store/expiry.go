@@ -17,8 +17,9 @@ import (
 //
 //	kind | expiry 8 B BE, ms since 1970 | place | length of user key | user key
 //
-// in order of time. The header decides; an index entry whose header says otherwise
-// (a range that was dropped whole leaves such) is only removed.
+// in order of time. So have hashes, under the time before which none of their fields expires. The
+// header decides; an index entry whose header says otherwise (a range that was dropped whole leaves
+// such) is only removed.
 
 func expiryKey(dst []byte, at int64, p Place, key []byte) []byte {
 	dst = append(dst, layout.KindExpiry)
@@ -33,6 +34,8 @@ type expirer struct {
 	rescan  atomic.Bool  // expired keys may lie in what the loop has passed
 	// sweepPending: the index holds entries of dropped ranges.
 	sweepPending atomic.Bool
+	// unfinished are hashes that have more fields to remove than went at a time.
+	unfinished []expiring
 }
 
 // An expiring is a key that the index says is due.
@@ -40,6 +43,7 @@ type expiring struct {
 	place Place
 	key   []byte
 	at    int64 // 0: the index entry is not known
+	more  bool  // fields are left that are due
 }
 
 const (
@@ -75,7 +79,7 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 			break
 		}
 		if n++; !x.s.passive.Contains(p.Token()) { // the others wait for their primary
-			due = append(due, expiring{p, append([]byte(nil), key...), int64(binary.BigEndian.Uint64(k[1:]))})
+			due = append(due, expiring{place: p, key: append([]byte(nil), key...), at: int64(binary.BigEndian.Uint64(k[1:]))})
 		}
 		next = append(next[:0:0], k...)
 	}
@@ -91,11 +95,42 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 	if _, err = x.expireKeys(now, due, nil); err != nil {
 		return 0, from, err
 	}
+	for i := range due {
+		switch {
+		case !due[i].more:
+		case len(x.unfinished) < maxUnfinished:
+			x.unfinished = append(x.unfinished, due[i])
+		default:
+			x.rescan.Store(true)
+		}
+	}
 	return n, next, nil
 }
 
-// expireKeys removes those of the given keys whose time has come. It returns the
-// number of its commit; see package syncqueue.
+// maxUnfinished bounds how many hashes are gone on with; others are found in the index again.
+const maxUnfinished = 1024
+
+// expireUnfinished removes some fields of each hash that had more of them.
+func (x *expirer) expireUnfinished(now int64) error {
+	left := x.unfinished[:0]
+	var errs []error
+	for i := range x.unfinished {
+		d := x.unfinished[i : i+1]
+		d[0].more = false
+		_, err := x.expireKeys(now, d, nil)
+		if err != nil {
+			errs = append(errs, err)
+		} else if d[0].more {
+			left = append(left, d[0])
+		}
+	}
+	clear(x.unfinished[len(left):])
+	x.unfinished = left
+	return errors.Join(errs...)
+}
+
+// expireKeys removes those of the given keys whose time has come, and fields of hashes, not many in
+// all. It returns the number of its commit; see package syncqueue.
 func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
 	u := x.s.NewUnit()
 	u.peeking, u.excludesReceivers = true, true
@@ -105,9 +140,9 @@ func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error
 	}
 	u.Begin(now, places)
 	u.RemovesOnly()
-	expired := int64(0)
+	expired, left := int64(0), fieldBatch
 	for i := range due {
-		gone, err := u.expire(&due[i])
+		gone, fields, err := u.expire(&due[i], left)
 		if err != nil {
 			u.Abort()
 			return 0, err
@@ -115,6 +150,7 @@ func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error
 		if gone {
 			expired++
 		}
+		left -= min(left, fields)
 	}
 	_, err := u.Commit(w)
 	if err == nil {
@@ -123,30 +159,42 @@ func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error
 	return u.after, err
 }
 
-// expire removes a key whose time has come, or else an index entry that is wrong.
-func (u *Unit) expire(d *expiring) (gone bool, err error) {
+// expire removes a key whose time has come, or up to so many of its fields, or else an index entry
+// that is wrong.
+func (u *Unit) expire(d *expiring, most int) (gone bool, fields int, err error) {
 	var h layout.Header
 	l := &u.s.latches[latch.Of(d.place)]
 	u.noteRead(l, d.place)
-	if u.find(d.place, d.key) == nil { // it may be due twice
-		line, _, ok, err := u.read(l, d.place, d.key)
-		if err == nil && ok {
-			err = h.Parse(line)
+	again := false // it may be due twice
+	if c := u.find(d.place, d.key); c != nil {
+		if again = true; c.line != nil {
+			err = h.Parse(c.line)
 		}
-		if err != nil {
-			return false, fmt.Errorf("expire key: %w", err)
+	} else if line, _, ok, readErr := u.read(l, d.place, d.key); readErr != nil {
+		err = readErr
+	} else if ok {
+		err = h.Parse(line)
+	}
+	if err != nil {
+		return false, 0, fmt.Errorf("expire key: %w", err)
+	}
+	if !again && !u.s.passive.Contains(d.place.Token()) {
+		switch {
+		case h.Expired(u.now):
+			u.remove(d.place, d.key, &h)
+			u.Note(EventExpired, "expired", d.key)
+			gone = true
+		case h.HasDueFields(u.now):
+			if fields, d.more, err = u.expireFields(d.place, d.key, &h, most); err != nil {
+				return false, fields, fmt.Errorf("expire fields: %w", err)
+			}
 		}
 	}
-	if h.Expired(u.now) && !u.s.passive.Contains(d.place.Token()) {
-		u.remove(d.place, d.key, &h)
-		u.Note(EventExpired, "expired", d.key)
-		gone = true
-	}
-	if d.at != 0 && h.Expiry != d.at {
+	if d.at != 0 && h.Expiry != d.at && h.FieldExpiry != d.at && fields == 0 {
 		u.pbuf = expiryKey(u.pbuf[:0], d.at, d.place, d.key)
 		_ = u.ensureBatch().Delete(u.pbuf, nil)
 	}
-	return gone, nil
+	return gone, fields, nil
 }
 
 // loop runs expireDue until the store is closed.
@@ -162,17 +210,20 @@ func (x *expirer) loop() {
 		}
 		if period%expireAgain == 0 || x.rescan.Swap(false) {
 			from = []byte{layout.KindExpiry}
-		} else if x.s.counts.Total().Expires == 0 {
+		} else if x.s.counts.Total().Expires == 0 && !x.s.hasFieldTimes.Load() {
 			continue // the index holds nothing but entries of dropped ranges, which can wait
 		}
 		for x.s.AcceptsRemovals() == nil {
 			var n int
 			var err error
 			n, from, err = x.expireDue(x.s.now(), from)
-			if err != nil {
-				x.s.log.Error("deleting expired keys failed", "err", err)
+			if len(x.unfinished) > 0 {
+				err = errors.Join(err, x.expireUnfinished(x.s.now()))
 			}
-			if err != nil || n < expireBatch || x.s.isStopping() {
+			if err != nil {
+				x.s.log.Error("deleting what has expired failed", "err", err)
+			}
+			if err != nil || n < expireBatch && len(x.unfinished) == 0 || x.s.isStopping() {
 				break
 			}
 		}

@@ -22,6 +22,8 @@ func (c *Config) place() identity.Config {
 
 // recordOpened notes that the directory has a database.
 func (s *Store) recordOpened() {
+	s.identityMu.Lock()
+	defer s.identityMu.Unlock()
 	id := s.identity
 	if id.Opened {
 		return
@@ -38,6 +40,8 @@ func (s *Store) recordOpened() {
 // when Assign returns. A directory keeps its name: another one is refused with
 // ErrMismatch. Call Assign before other goroutines use the store.
 func (s *Store) Assign(node string) error {
+	s.identityMu.Lock()
+	defer s.identityMu.Unlock()
 	id := s.identity
 	switch id.Node {
 	case node:
@@ -52,4 +56,25 @@ func (s *Store) Assign(node string) error {
 	}
 	s.identity = id
 	return nil
+}
+
+// ensureFieldFormat makes the directory one that may hold fields which expire, on stable storage,
+// before a unit writes the first. If that is not possible the unit fails.
+func ensureFieldFormat(u *Unit) {
+	s := u.s
+	if s.hasFieldTimes.Load() {
+		return
+	}
+	s.identityMu.Lock()
+	defer s.identityMu.Unlock()
+	id := s.identity
+	if id.Format < identity.FieldVersion {
+		id.Format = identity.FieldVersion
+		if err := id.Write(s.cfg.place()); err != nil {
+			u.Fail(fmt.Errorf("%w: raise the format version: %w", ErrReadOnly, err))
+			return
+		}
+		s.identity = id
+	}
+	s.hasFieldTimes.Store(true)
 }

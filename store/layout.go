@@ -32,5 +32,6 @@ const (
 // The first bytes of sub keys whose elements have lines in the cache.
 const (
 	FieldKind = layout.FieldKind // a field of a hash, a member of a set
+	TimedKind = layout.TimedKind // a field of a hash that expires
 	ItemKind  = layout.ItemKind  // an element of a list
 )

@@ -49,3 +49,6 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 func (s *Store) BatchWithin(batch []byte, ranges ...ring.Range) ([]byte, error) {
 	return ops.Within(s.token, batch, ranges...)
 }
+
+// PassedTombstones implements elements.Source.
+func (src source) PassedTombstones(n int) { src.s.housekeeper.passedTombstones.Add(int64(n)) }

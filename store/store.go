@@ -35,10 +35,14 @@ import (
 // A Store is an open data directory. All its methods may be called from any
 // goroutine.
 type Store struct {
-	cfg      Config
-	identity Identity
-	token    ring.TokenFunc
-	log      *slog.Logger
+	cfg   Config
+	token ring.TokenFunc
+	log   *slog.Logger
+
+	identityMu sync.Mutex
+	identity   Identity
+	// hasFieldTimes: there may be hashes with fields that expire.
+	hasFieldTimes atomic.Bool
 
 	lock   io.Closer // of the directory
 	db     *pebble.DB
@@ -149,6 +153,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.identity = id
+	s.hasFieldTimes.Store(id.Format >= identity.FieldVersion)
 	s.counts.OnRemoved(s.reclaim.remove)
 	s.wal = wal.New(wal.Config{
 		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.health.updateLogRefusal, Look: s.health.checkDisk, Opened: s.openedAt,
@@ -308,7 +313,11 @@ func (s *Store) options() *pebble.Options {
 }
 
 // Identity returns what the store was created as.
-func (s *Store) Identity() Identity { return s.identity }
+func (s *Store) Identity() Identity {
+	s.identityMu.Lock()
+	defer s.identityMu.Unlock()
+	return s.identity
+}
 
 // Fatal is closed when the storage engine has stopped for good.
 func (s *Store) Fatal() <-chan struct{} { return s.health.fatal }

@@ -99,7 +99,7 @@ func (x *expirer) sweepIndex(from []byte, sts []layout.Interval) (next []byte, e
 			break
 		}
 		if slices.ContainsFunc(sts, func(st layout.Interval) bool { return p >= st.First && p <= st.Last }) {
-			due = append(due, expiring{p, slices.Clone(key), int64(binary.BigEndian.Uint64(k[1:]))})
+			due = append(due, expiring{place: p, key: slices.Clone(key), at: int64(binary.BigEndian.Uint64(k[1:]))})
 		}
 	}
 	more := iter.Valid()

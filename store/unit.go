@@ -32,6 +32,7 @@ type Unit struct {
 	heldAcks
 	changeNotices
 	eventNotes
+	fieldTimes
 	long  longValues
 	dirty dirtyPieces
 
@@ -98,7 +99,7 @@ type Unit struct {
 // NewUnit returns a unit, to be used for one pipeline after the other.
 func (s *Store) NewUnit() *Unit {
 	u := &Unit{s: s}
-	u.heldLatches.u, u.heldAcks.u, u.changeNotices.u, u.eventNotes.u = u, u, u, u
+	u.heldLatches.u, u.heldAcks.u, u.changeNotices.u, u.eventNotes.u, u.fieldTimes.u = u, u, u, u, u
 	u.long.u, u.dirty.u = u, u
 	return u
 }

@@ -193,17 +193,7 @@ func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (la
 		u.s.expirer.expired.Add(1)
 		return layout.Header{}, nil
 	}
-	n, err := u.s.expirer.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
-	if n > u.after {
-		u.after = n
-	}
-	if taps := u.s.taps.Current(); taps != nil {
-		u.noteUnacked(taps, &u.s.latches[latch.Of(p)], p)
-	}
-	if errors.Is(err, ErrReadOnly) && u.now-h.Expiry >= clockTolerance {
-		err = nil // since this moment: as above
-	}
-	return layout.Header{}, err
+	return layout.Header{}, u.expireApart(p, key, h.Expiry)
 }
 
 // A Version tells whether a key has changed since: two Versions of a key that are equal

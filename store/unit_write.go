@@ -38,6 +38,9 @@ func (u *Unit) noteHeader(p Place, key, line []byte, old, h *layout.Header) {
 		panic("store: write to a key whose latch is not held")
 	}
 	u.ensureBatch()
+	if h.FieldExpiry != 0 {
+		ensureFieldFormat(u)
+	}
 	u.setChange(p, key, line, old.Gen)
 	u.updateIndexes(p, key, old, h)
 }
@@ -76,16 +79,13 @@ func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 	if old.Expiry != h.Expiry {
 		if old.Expiry != 0 {
 			d.Expires--
-			u.pbuf = expiryKey(u.pbuf[:0], old.Expiry, p, key)
-			_ = u.ensureBatch().Delete(u.pbuf, nil)
-			u.headers++
 		}
 		if h.Expiry != 0 {
 			d.Expires++
-			u.pbuf = expiryKey(u.pbuf[:0], h.Expiry, p, key)
-			_ = u.ensureBatch().Set(u.pbuf, nil, nil)
-			u.headers++
 		}
+	}
+	if old.Expiry != h.Expiry || old.FieldExpiry != h.FieldExpiry {
+		u.updateExpiryIndex(p, key, old, h)
 	}
 	u.deltas = counts.AppendDelta(u.deltas, d)
 	if old.Gen != 0 && old.Gen != h.Gen {
@@ -94,5 +94,24 @@ func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 		_ = u.ensureBatch().Set(u.pbuf, nil, nil)
 		u.headers++
 		u.s.housekeeper.garbage.Add(1)
+	}
+}
+
+// updateExpiryIndex has the index of expiry times say what h does in place of old. Both times of
+// a key may be the same, and its entry then one.
+func (f *fieldTimes) updateExpiryIndex(p Place, key []byte, old, h *layout.Header) {
+	u := f.u
+	had, has := [2]int64{old.Expiry, old.FieldExpiry}, [2]int64{h.Expiry, h.FieldExpiry}
+	for i := range 2 {
+		if at := had[i]; at != 0 && at != has[0] && at != has[1] {
+			u.pbuf = expiryKey(u.pbuf[:0], at, p, key)
+			_ = u.ensureBatch().Delete(u.pbuf, nil)
+			u.headers++
+		}
+		if at := has[i]; at != 0 && at != had[0] && at != had[1] {
+			u.pbuf = expiryKey(u.pbuf[:0], at, p, key)
+			_ = u.ensureBatch().Set(u.pbuf, nil, nil)
+			u.headers++
+		}
 	}
 }

@@ -12,8 +12,11 @@ type Value struct {
 	// keeps in no compact form. OBJECT ENCODING tells.
 	Raw    bool
 	Expiry int64 // ms since 1970; 0: none
-	Size   int64 // bytes of a string, or of all that a collection holds
-	Count  int64 // elements of a collection, unless it is whole
+	// FieldExpiry is the time before which no field of a hash expires, in ms since 1970; 0: none
+	// ever does.
+	FieldExpiry int64
+	Size        int64 // bytes of a string, or of all that a collection holds
+	Count       int64 // elements of a collection, unless it is whole
 	// Inline is a string that fits one entry, or all of a small collection, or what the
 	// type of a collection wants to know beside its elements. It is valid until the unit
 	// ends.
@@ -37,7 +40,7 @@ func (v Value) WithPlaceOf(of Value) Value {
 func (v *Value) Whole() bool { return v.gen == 0 }
 
 func (v *Value) header() layout.Header {
-	h := layout.Header{Type: v.Type, Expiry: v.Expiry, Gen: v.gen, Value: v.Inline}
+	h := layout.Header{Type: v.Type, Expiry: v.Expiry, FieldExpiry: v.FieldExpiry, Gen: v.gen, Value: v.Inline}
 	if v.Raw {
 		h.Flags = layout.FlagRaw
 	}
@@ -56,7 +59,7 @@ func (v *Value) header() layout.Header {
 func (v *Value) set(h *layout.Header, p Place) {
 	*v = Value{
 		Type: h.Type, Raw: h.Flags&layout.FlagRaw != 0, Expiry: h.Expiry,
-		Size: h.Size(), gen: h.Gen, place: p,
+		FieldExpiry: h.FieldExpiry, Size: h.Size(), gen: h.Gen, place: p,
 	}
 	if h.Gen == 0 || h.Type != String {
 		v.Inline = h.Value

@@ -76,7 +76,7 @@ func (b *base) Len() int64 {
 }
 
 // packed is the whole collection; of a key that does not exist it is empty.
-func (b *base) packed() packed { return packed{b.v.Inline, b.pairs()} }
+func (b *base) packed() packed { return packed{b.v.Inline, b.pairs(), b.v.FieldExpiry != 0} }
 
 // pairs tells that elements have values.
 func (b *base) pairs() bool { return b.typ == store.Hash || b.typ == store.ZSet }

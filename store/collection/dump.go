@@ -9,7 +9,8 @@ import (
 )
 
 // AppendDump appends the payload of DUMP for the value at a key, of whatever type; v is what
-// GetWhole returned, or Get in a unit that holds the key's latch.
+// GetWhole returned, or Get in a unit that holds the key's latch. It appends nothing for a hash of
+// which the time of all fields has come.
 func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
 	if v.Type == store.String {
 		value, err := u.Bytes(key, v)
@@ -19,6 +20,9 @@ func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, e
 		return rdb.AppendString(dst, value), nil
 	}
 	start := len(dst)
+	if v.FieldExpiry != 0 {
+		return appendTimedHash(dst, u, key, v)
+	}
 	var err error
 	switch v.Type {
 	case store.Hash, store.Set:
@@ -55,6 +59,46 @@ func appendTable(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, 
 	return dst, err
 }
 
+// appendTimedHash appends the payload for a hash of which fields may expire.
+func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
+	var t Table
+	start := len(dst)
+	if err := t.open(u, key, v.Type, v, true, nil); err != nil {
+		return dst, err
+	}
+	if t.v.Whole() && t.mayHaveDue() {
+		p, _, err := t.packLive()
+		if err != nil {
+			return dst, err
+		}
+		t.v.Inline, t.v.FieldExpiry = p.form(nil), p.first
+	}
+	n, err := t.LenLive()
+	if err != nil || n == 0 {
+		return dst, err
+	}
+	first, err := t.FirstExpiry()
+	if err != nil {
+		return dst, err
+	}
+	if first == 0 {
+		dst = rdb.BeginHash(dst, n)
+	} else {
+		dst = rdb.BeginTimedHash(dst, n, first)
+	}
+	err = t.AllExpiring(func(field, value []byte, expiry int64) bool {
+		if first != 0 {
+			dst = rdb.AppendExpiry(dst, first, expiry)
+		}
+		dst = rdb.AppendElement(rdb.AppendElement(dst, field), value)
+		return true
+	})
+	if first == 0 {
+		return rdb.Seal(dst, start), err
+	}
+	return rdb.SealAs(dst, start, rdb.TimedVersion), err
+}
+
 func appendList(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
 	var l List
 	if err := l.opened(u, key, v, true, nil); err != nil {
@@ -80,6 +124,17 @@ func (l *List) Restore(payload *rdb.Value) error {
 // check is shown each field, with its value, before it is set, and may refuse it. The expiry
 // goes. With an error nothing was changed; ErrDuplicate if a field comes twice.
 func (t *Table) Restore(payload *rdb.Value, check func(field, value []byte) error) error {
+	if payload.Timed() {
+		now := t.unit.Now()
+		return t.ReplaceExpiring(func(set func(field, value []byte, expiry int64) error) error {
+			return payload.EachExpiring(func(field, value []byte, expiry int64) error {
+				if err := check(field, value); err != nil || expiry != 0 && expiry <= now {
+					return err // one whose time has come is left out
+				}
+				return set(field, value, expiry)
+			})
+		})
+	}
 	return t.Replace(func(set func(field, value []byte) error) error {
 		return payload.Each(func(field, value []byte) error {
 			if err := check(field, value); err != nil {

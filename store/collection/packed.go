@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 )
 
 // A packed collection is how many entries it has, as a uvarint, then each of them in the
@@ -12,6 +13,7 @@ import (
 type packed struct {
 	buf   []byte
 	pairs bool // entries have values
+	timed bool // entries have expiries: see timed_form.go
 }
 
 var errPacked = errors.New("malformed collection")
@@ -28,8 +30,9 @@ func (p packed) len() int64 {
 // A packedReader goes over the entries of a packed collection.
 type packedReader struct {
 	rest         []byte
-	pairs        bool
+	pairs, timed bool
 	field, value []byte
+	expiry       int64
 	// at is where the entry begins, in what the reader was made for.
 	at, size int
 	err      error
@@ -48,7 +51,7 @@ func (p packed) reader() packedReader {
 
 // readerFrom goes over the entries from a byte on.
 func (p packed) readerFrom(at int) packedReader {
-	return packedReader{rest: p.buf[at:], pairs: p.pairs, size: len(p.buf)}
+	return packedReader{rest: p.buf[at:], pairs: p.pairs, timed: p.timed, size: len(p.buf)}
 }
 
 // next goes to the next entry; false at the end, or with err set.
@@ -61,10 +64,22 @@ func (r *packedReader) next() bool {
 	if r.field, r.rest, ok = cut(r.rest); ok && r.pairs {
 		r.value, r.rest, ok = cut(r.rest)
 	}
+	if ok && r.timed {
+		ok = r.cutExpiry()
+	}
 	if !ok {
 		r.err = errPacked
 	}
 	return ok
+}
+
+func (r *packedReader) cutExpiry() bool {
+	n, w := binary.Uvarint(r.rest)
+	if w <= 0 || n > math.MaxInt64 {
+		return false
+	}
+	r.expiry, r.rest = int64(n), r.rest[w:]
+	return true
 }
 
 func cut(b []byte) (head, rest []byte, ok bool) {

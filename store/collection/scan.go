@@ -20,6 +20,9 @@ func (t *Table) All(yield func(field, value []byte) bool) error {
 		}
 		return r.err
 	}
+	if t.v.FieldExpiry != 0 {
+		return t.AllExpiring(func(field, value []byte, _ int64) bool { return yield(field, value) })
+	}
 	_, err := t.elements(0, func(_ uint32, field, value []byte) bool { return yield(field, value) })
 	return err
 }
@@ -53,6 +56,9 @@ func (t *Table) Scan(cursor uint64, count int64, yield func(field, value []byte)
 	if cursor > math.MaxUint32 {
 		return 0, nil
 	}
+	if t.v.FieldExpiry != 0 {
+		return t.scanTimed(uint32(cursor), count, yield)
+	}
 	last := uint32(0)
 	_, err = t.elements(uint32(cursor), func(order uint32, field, value []byte) bool {
 		if count <= 0 && order != last {
@@ -79,6 +85,9 @@ func (t *Table) Random() (field, value []byte, ok bool, err error) {
 		for i := rand.Int64N(n); i >= 0 && r.next(); i-- {
 		}
 		return r.field, r.value, r.err == nil, r.err
+	}
+	if t.v.FieldExpiry != 0 {
+		return t.randomTimed()
 	}
 	return t.near(randomOrder(), rand.Int64N(min(n, spread)))
 }
@@ -109,10 +118,13 @@ func (t *Table) near(order uint32, skip int64) (field, value []byte, ok bool, er
 // Sample calls yield for n different fields at random, or for all if there are fewer. It is
 // opened as for All.
 func (t *Table) Sample(n int64, yield func(field, value []byte)) error {
-	left := t.Len()
+	left, err := t.LenLive()
+	if err != nil {
+		return err
+	}
 	n = min(n, left)
 	// Many, or few in all: one pass over all, which takes each with the chance that it has.
-	if t.v.Whole() || n*spread > left {
+	if t.v.Whole() || n*spread > left || t.v.FieldExpiry != 0 && t.mayHaveDue() {
 		return t.All(func(field, value []byte) bool {
 			if rand.Int64N(left) < n {
 				yield(field, value)
@@ -179,7 +191,7 @@ type filling struct {
 
 // keep adds a field to a table that is whole.
 func (f *filling) keep(field, value []byte) error {
-	if _, _, _, found, err := (packed{f.entries, f.t.pairs()}).readerFrom(0).find(field); found || err != nil {
+	if _, _, _, found, err := (packed{buf: f.entries, pairs: f.t.pairs()}).readerFrom(0).find(field); found || err != nil {
 		return cmp.Or(err, ErrDuplicate)
 	}
 	f.entries = appendEntry(f.entries, field, value, f.t.pairs())

@@ -22,7 +22,10 @@ func (t *Table) Open(u *store.Unit, key []byte, typ store.Type) error {
 		return nil
 	}
 	v, err := u.Get(key)
-	if err = t.open(u, key, typ, v, false, err); err == nil {
+	if err = t.open(u, key, typ, v, false, err); err == nil && t.v.FieldExpiry != 0 && t.mayHaveDue() {
+		err = t.expireDue()
+	}
+	if err == nil {
 		t.stays()
 	}
 	return err
@@ -31,34 +34,47 @@ func (t *Table) Open(u *store.Unit, key []byte, typ store.Type) error {
 // OpenWhole is Open for whoever looks at more than one field: all is of one moment.
 func (t *Table) OpenWhole(u *store.Unit, key []byte, typ store.Type) error {
 	v, err := u.GetWhole(key)
-	return t.open(u, key, typ, v, true, err)
+	if err = t.open(u, key, typ, v, true, err); err == nil && t.v.FieldExpiry != 0 && t.mayHaveDue() {
+		err = t.expireDue()
+	}
+	return err
 }
 
 // Get returns the value of a field.
 func (t *Table) Get(field []byte) (value []byte, ok bool, err error) {
 	if t.v.Whole() {
-		_, _, value, ok, err = t.packed().find(field)
-		return value, ok, err
+		return t.getWhole(field)
 	}
 	t.sub = appendSubKey(t.sub[:0], field)
 	if t.steady {
-		return t.unit.Element(t.key, &t.v, t.sub)
+		value, ok, err = t.unit.Element(t.key, &t.v, t.sub)
+	} else {
+		if t.v, value, ok, err = t.unit.GetElement(t.key, func(*store.Value) []byte { return t.sub }); err != nil {
+			return nil, false, err
+		}
+		switch {
+		case t.v.Exists() && t.v.Type != t.typ:
+			return nil, false, ErrType
+		case t.v.Whole(): // since Open
+			return t.getWhole(field)
+		}
 	}
-	if t.v, value, ok, err = t.unit.GetElement(t.key, func(*store.Value) []byte { return t.sub }); err != nil {
+	if ok || err != nil || t.v.FieldExpiry == 0 {
+		return value, ok, err
+	}
+	value, expiry, ok, err := t.getTimed(field)
+	if err != nil || !ok || t.isDue(expiry) {
 		return nil, false, err
 	}
-	switch {
-	case t.v.Exists() && t.v.Type != t.typ:
-		return nil, false, ErrType
-	case t.v.Whole(): // since Open
-		_, _, value, ok, err = t.packed().find(field)
-	}
-	return value, ok, err
+	return value, true, nil
 }
 
 // Set gives a field a value, in a set an empty one, and reports whether the field is new.
-// With an error nothing was changed.
+// The field does not expire then. With an error nothing was changed.
 func (t *Table) Set(field, value []byte) (added bool, err error) {
+	if t.v.FieldExpiry != 0 {
+		return t.SetExpiring(field, value, 0)
+	}
 	if t.v.Whole() {
 		p := t.packed()
 		at, end, old, found, err := p.find(field)
@@ -104,20 +120,23 @@ func (t *Table) split() error {
 		return err
 	}
 	count, size := int64(0), int64(0)
+	var head timedHead
 	r := p.reader()
 	for r.next() {
-		t.sub = appendSubKey(t.sub[:0], r.field)
-		t.unit.SetElement(t.key, &t.v, t.sub, r.value)
+		t.setElement(&head, r.field, r.value, r.expiry)
 		count++
 		size += int64(len(r.field) + len(r.value))
 	}
-	t.putHead(count, size, nil)
+	t.putTimedHead(count, size, head)
 	return r.err
 }
 
 // Delete removes a field and reports whether it was there. With its last field the key
 // goes. With an error nothing was changed.
 func (t *Table) Delete(field []byte) (bool, error) {
+	if t.v.FieldExpiry != 0 {
+		return t.deleteTimed(field)
+	}
 	if t.v.Whole() {
 		p := t.packed()
 		at, end, _, found, err := p.find(field)
@@ -154,9 +173,10 @@ func (t *Table) MarkLarge() {
 	}
 	t.v.Raw = true
 	if t.v.Whole() {
-		t.unit.PutWhole(t.key, &t.v, t.typ, t.v.Inline)
+		t.unit.PutWholeTimed(t.key, &t.v, t.typ, t.v.Inline, t.v.FieldExpiry)
 	} else {
-		t.putHead(t.v.Count, t.v.Size, nil)
+		t.unit.PutHeadTimed(t.key, &t.v, t.v.Count, t.v.Size, t.v.Inline, t.v.FieldExpiry)
+		t.put = t.unit.HeadChanges()
 	}
 }
 

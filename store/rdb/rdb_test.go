@@ -117,7 +117,6 @@ func TestDecodeErrors(t *testing.T) {
 		{"stream of Redis 8.6", []byte{26, 0}, ErrType},
 		{"type that never existed", []byte{8, 0}, ErrFormat},
 		{"expiry opcode", []byte{0xfc, 0}, ErrFormat},
-		{"hash with field expiry", []byte{24, 0}, ErrType},
 		{"module", []byte{7, 0}, ErrType},
 		{"no second byte of a length", []byte{0, 0x40}, ErrFormat},
 		{"short 32-bit length", []byte{0, 0x80, 0, 0, 0}, ErrFormat},

@@ -37,6 +37,9 @@ func (v *Value) Each(yield func(field, value []byte) error) error {
 }
 
 func (v *Value) each(yield func(field, value []byte) error) error {
+	if v.Timed() {
+		return v.eachExpiring(func(field, value []byte, _ int64) error { return yield(field, value) })
+	}
 	elements, err := elementsOf(v.enc, v.body, v.most)
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ var encodings = map[byte]struct {
 }
 
 // Decode returns the value in a payload of DUMP; the elements of a Hash, a Set or a List are
-// read by [Value.Each], those of a SortedSet by [Value.EachScore], what a Stream holds by
+// read by [Value.Each], or by [Value.EachExpiring] if it is [Value.Timed], those of a SortedSet by [Value.EachScore], what a Stream holds by
 // [Value.VisitStream]; these find what is wrong with them. A string longer than maxLen
 // bytes is refused before memory is taken for it, and no payload makes Decode
 // take more than maxLen bytes, nor those more than twice as many. None ever panics.
@@ -115,7 +115,8 @@ func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Va
 	switch {
 	case enc.t == String:
 		v.Bytes, rest, err = readString(rest, most)
-	case (enc.t == Hash || enc.t == Set || enc.t == List || enc.t == SortedSet) && body[0] <= 20, enc.t == Stream:
+	case (enc.t == Hash || enc.t == Set || enc.t == List || enc.t == SortedSet) && body[0] <= 20, enc.t == Stream,
+		body[0] >= typeTimedPreview && body[0] <= typeTimedPacked:
 		v.enc, v.body, v.most = body[0], rest, most
 		return v, nil
 	default:

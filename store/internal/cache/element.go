@@ -18,7 +18,9 @@ import (
 // Only sub keys of some kinds have lines: see Unit.SetElement for what that asks of them.
 
 // HasLine reports whether elements with such sub keys may have lines.
-func HasLine(sub []byte) bool { return sub[0] == layout.FieldKind || sub[0] == layout.ItemKind }
+func HasLine(sub []byte) bool {
+	return sub[0] == layout.FieldKind || sub[0] == layout.ItemKind || sub[0] == layout.TimedKind
+}
 
 // elementID is the id of an element's line, or of that of a row of items; key is its
 // generation, 8 B BE, and its sub key, or the row's number for that.

@@ -17,14 +17,17 @@ import (
 )
 
 // Version is the version of everything in the directory, this file included. A
-// store opens directories of version 1 and makes them version 2; it refuses every other
-// version. The two differ in Pebble's options: version 1 names the directory of logs by
-// its path, version 2 by its place beside the tables.
+// store opens directories of version 1 and makes them version 2; it refuses every version
+// but these and FieldVersion. The two differ in Pebble's options: version 1 names the directory
+// of logs by its path, version 2 by its place beside the tables.
 const (
-	// Version is the newest, which new directories get.
+	// Version is the one that new directories get.
 	Version = 2
 	// OldVersion can still be read.
 	OldVersion = 1
+	// FieldVersion is that of a directory from the first field of a hash on that expires: programs
+	// before do not know such fields.
+	FieldVersion = 3
 )
 
 // File names what a directory is. It is written when the store is created, when
@@ -98,9 +101,9 @@ func Read(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 
 // Check compares a directory's identity with what is asked for.
 func (id Identity) Check(cfg Config) error {
-	if id.Format != Version && id.Format != OldVersion {
-		return fmt.Errorf("%w: %s has version %d, this program reads versions %d and %d: "+
-			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, Version)
+	if id.Format < OldVersion || id.Format > FieldVersion {
+		return fmt.Errorf("%w: %s has version %d, this program reads versions %d to %d: "+
+			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, FieldVersion)
 	}
 	if id.Strategy != cfg.Strategy || id.Hash != cfg.Hash {
 		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for: "+
@@ -151,7 +154,7 @@ func Ensure(cfg Config, id Identity, known bool) (Identity, error) {
 	switch {
 	case !known:
 		id = Identity{Format: Version, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}
-	case id.Format != Version:
+	case id.Format < Version:
 		id.Format = Version
 	default:
 		return id, nil

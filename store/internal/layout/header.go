@@ -42,12 +42,14 @@ const (
 	flagExpiry   = 1 << 0 // an expiry follows
 	flagChildren = 1 << 1 // generation and count follow; sub entries may exist
 	FlagRaw      = 1 << 2 // see Value.Raw
-	flagsKnown   = flagExpiry | flagChildren | FlagRaw
+	flagFields   = 1 << 3 // the first expiry of fields follows
+	flagsKnown   = flagExpiry | flagChildren | FlagRaw | flagFields
 )
 
 // A Header is the entry of a key with the empty sub key:
 //
 //	type 1 B | flags 1 B | expiry 8 B LE, ms since 1970, if flagged |
+//	expiry of fields 8 B LE, ms since 1970, of a hash, if flagged |
 //	generation 8 B LE and count uvarint, if flagged |
 //	bytes uvarint, of a collection with a generation | value
 //
@@ -58,11 +60,13 @@ const (
 type Header struct {
 	Type   Type
 	Flags  uint8
-	Expiry int64  // ms since 1970; 0: none
-	Gen    uint64 // 0: no sub entries
-	Count  uint64
-	Bytes  uint64
-	Value  []byte
+	Expiry int64 // ms since 1970; 0: none
+	// FieldExpiry is the time before which no field expires, in ms since 1970; 0: none ever does.
+	FieldExpiry int64
+	Gen         uint64 // 0: no sub entries
+	Count       uint64
+	Bytes       uint64
+	Value       []byte
 }
 
 // ErrHeader says that the bytes are no header.
@@ -74,12 +78,18 @@ func (h *Header) Append(dst []byte) []byte {
 	if h.Expiry != 0 {
 		flags |= flagExpiry
 	}
+	if h.FieldExpiry != 0 {
+		flags |= flagFields
+	}
 	if h.Gen != 0 {
 		flags |= flagChildren
 	}
 	dst = append(dst, byte(h.Type), flags)
 	if h.Expiry != 0 {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(h.Expiry))
+	}
+	if h.FieldExpiry != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(h.FieldExpiry))
 	}
 	if h.Gen != 0 {
 		dst = binary.LittleEndian.AppendUint64(dst, h.Gen)
@@ -104,6 +114,16 @@ func (h *Header) Parse(b []byte) error {
 		}
 		h.Expiry = int64(binary.LittleEndian.Uint64(b))
 		if h.Expiry == 0 {
+			return ErrHeader
+		}
+		b = b[8:]
+	}
+	if h.Flags&flagFields != 0 {
+		if len(b) < 8 || h.Type != Hash {
+			return ErrHeader
+		}
+		h.FieldExpiry = int64(binary.LittleEndian.Uint64(b))
+		if h.FieldExpiry == 0 {
 			return ErrHeader
 		}
 		b = b[8:]
@@ -160,3 +180,6 @@ func (h *Header) Size() int64 {
 
 // Expired reports whether the time of the key has come by now, in ms since 1970.
 func (h *Header) Expired(now int64) bool { return h.Expiry != 0 && h.Expiry <= now }
+
+// HasDueFields reports whether the time of a field may have come by now, in ms since 1970.
+func (h *Header) HasDueFields(now int64) bool { return h.FieldExpiry != 0 && h.FieldExpiry <= now }

@@ -99,6 +99,7 @@ func PlaceIn(key []byte) Place { return Place(binary.BigEndian.Uint64(key[1:])) 
 // Kinds of sub keys, their first byte, whose elements have lines in the cache.
 const (
 	FieldKind = 'f' // a field of a hash, a member of a set
+	TimedKind = 't' // a field of a hash that expires
 	ItemKind  = 'l' // an element of a list
 )
 
