@@ -43,7 +43,10 @@ func digestOf(payload []byte) (d digest, err error) {
 	case rdb.Set:
 		err = v.Each(func(member, _ []byte) error { s.mix(s.one(0, member)); return nil })
 	case rdb.Hash:
-		err = v.Each(func(field, value []byte) error { s.mix(s.one(0, field, value)); return nil })
+		err = eachField(&v, func(field, value []byte, expiry int64) error {
+			s.mix(s.one(uint64(expiry), field, value))
+			return nil
+		})
 	case rdb.SortedSet:
 		err = v.EachScore(func(member []byte, score float64) error {
 			score += 0 // 0 in place of -0, which the text forms of Redis do not tell apart
@@ -57,6 +60,14 @@ func digestOf(payload []byte) (d digest, err error) {
 		}
 	}
 	return s.sum(), err
+}
+
+// eachField calls yield for each field of a hash with its value and its expiry, 0 for none.
+func eachField(v *rdb.Value, yield func(field, value []byte, expiry int64) error) error {
+	if v.Timed() {
+		return v.EachExpiring(yield)
+	}
+	return v.Each(func(field, value []byte) error { return yield(field, value, 0) })
 }
 
 // A summer makes a digest of pieces in their order, and of others in any order.

@@ -103,7 +103,12 @@ func (w *partWriter) elements(e *rdbfile.Entry) error {
 	begin()
 	switch v.Type {
 	case rdb.Hash:
-		err = v.Each(func(field, value []byte) error { return add(field, value) })
+		err = eachField(&v, func(field, value []byte, expiry int64) error {
+			if expiry == 0 {
+				return add(field, value)
+			}
+			return w.run(e, []byte("HSETEX"), e.Key, []byte("PXAT"), strconv.AppendInt(nil, expiry, 10), []byte("FIELDS"), []byte("1"), field, value)
+		})
 	case rdb.SortedSet:
 		err = v.EachScore(func(member []byte, score float64) error {
 			return add(strconv.AppendFloat(nil, score, 'g', 17, 64), member)

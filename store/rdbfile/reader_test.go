@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,11 +98,29 @@ func TestOpcodesAreUnderstood(t *testing.T) {
 	if e := entries[6]; e.Kind != Function || !strings.Contains(e.Reason, `"old"`) {
 		t.Errorf("%+v", e)
 	}
-	for _, e := range entries[7:] {
-		if e.Kind != Key || e.Reason != reasonFieldExpiry || e.Payload != nil {
+	const eight = 0x3837363534333231 // "12345678"
+	for i, want := range []int64{eight + 4, 0, 5, 0} {
+		e := entries[7+i]
+		if e.Kind != Key || e.Reason != "" || want != 0 && !slices.Equal(fieldsIn(t, e.Payload), []string{fmt.Sprint("f v ", want)}) {
 			t.Errorf("%+v", e)
 		}
 	}
+}
+
+// fieldsIn returns the fields of a hash in a payload, with their values and expiries.
+func fieldsIn(t *testing.T, payload []byte) (all []string) {
+	t.Helper()
+	v, err := rdb.Decode(payload, 1<<20)
+	if err == nil {
+		err = v.EachExpiring(func(field, value []byte, expiry int64) error {
+			all = append(all, fmt.Sprintf("%s %s %d", field, value, expiry))
+			return nil
+		})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return all
 }
 
 // KeyDB writes a fact between the expiry time of a key and the key.
@@ -118,12 +138,15 @@ func TestFactsDoNotSeparateAKeyFromItsExpiryTime(t *testing.T) {
 func TestFilesOfValkeyAreRead(t *testing.T) {
 	file := fileOf("VALKEY080",
 		"\xf3"+text("job")+"\x01\x05\x06",
-		"\x16"+text("h")+"\x01"+text("f")+text("v")+"12345678",
+		"\x16"+text("h")+"\x02"+text("f")+text("v")+"12345678"+text("g")+text("w")+strings.Repeat("\xff", 8),
 		"\x00"+text("s")+text("x"),
 	)
 	entries, err := readAll(bytes.NewReader(file), Config{})
-	if !errors.Is(err, io.EOF) || len(entries) != 2 || entries[0].Reason != reasonFieldExpiry || string(entries[1].Key) != "s" {
-		t.Errorf("%+v %v", entries, err)
+	if !errors.Is(err, io.EOF) || len(entries) != 2 || string(entries[1].Key) != "s" {
+		t.Fatalf("%+v %v", entries, err)
+	}
+	if got := fieldsIn(t, entries[0].Payload); !slices.Equal(got, []string{"f v 4050765991979987505", "g w 0"}) {
+		t.Error(got)
 	}
 }
 

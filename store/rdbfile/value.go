@@ -1,6 +1,7 @@
 package rdbfile
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -23,6 +24,7 @@ const (
 	typeSetListpack = 20
 	typeStream3     = 21
 	typeHashExpiry  = 22 // of Valkey 9; in Redis' preview of 7.4 something else
+	typeHashTimed   = 24
 )
 
 // Of a shape: what is counted in it. An element of a collection is so many pieces.
@@ -40,7 +42,7 @@ const (
 	shapeModule
 	shapeHashExpiry  // n times a time, relative to a first one, and two strings
 	shapeHashPreview // the same with absolute times
-	shapeHashPacked  // a first time, and a string
+	shapeHashPacked  // a first time, and a string: a blob for those who do not look into it
 	shapeHashValkey  // n times two strings and a time
 )
 
@@ -54,7 +56,10 @@ var shapes = [...]shape{
 
 // versionOf is the RDB version that a payload of a type needs.
 func versionOf(typ byte) int {
-	if typ >= typeSetListpack {
+	switch {
+	case typ >= typeHashExpiry:
+		return rdb.TimedVersion
+	case typ >= typeSetListpack:
 		return 11
 	}
 	return 10
@@ -69,6 +74,8 @@ type valueReader struct {
 	within  string
 	left    uint64 // elements of a collection that have not been read
 	payload []byte
+	first   [8]byte // the first expiry of a hash's fields
+	room    []byte
 }
 
 // shapeOf returns the shape of a type's values; shapeUnknown for a byte that is no type.
@@ -88,7 +95,19 @@ func (v *valueReader) begin(typ byte, valkey bool, within string) error {
 	switch v.shape {
 	case shapeUnknown:
 		return v.failf(within, ErrUnknown, "type %d", typ)
-	case shapeStrings, shapePairs, shapeTexts, shapeScores, shapeNodes:
+	case shapeHashExpiry:
+		v.keep()
+		err := v.skip(8, within)
+		copy(v.first[:], v.since())
+		v.release()
+		if err != nil {
+			return err
+		}
+	case shapeHashValkey:
+		v.first = [8]byte{1} // with which an expiry is as it is
+	}
+	switch v.shape {
+	case shapeStrings, shapePairs, shapeTexts, shapeScores, shapeNodes, shapeHashExpiry, shapeHashPreview, shapeHashValkey:
 		n, err := v.length(within)
 		if err == nil && n == 0 {
 			err = v.failf(within, ErrFormat, "a collection without elements")
@@ -106,16 +125,15 @@ func (v *valueReader) next() (payload []byte, reason string, more bool, err erro
 	case shapeModule:
 		name, err := v.module()
 		return nil, "value of module " + name, false, err
-	case shapeHashExpiry, shapeHashPreview, shapeHashPacked, shapeHashValkey:
-		return nil, reasonFieldExpiry, false, v.hashWithExpiry()
-	}
-	if v.typ == 23 {
-		return nil, reasonFieldExpiry, false, v.skipString(v.within)
 	}
 	v.keep()
 	defer v.release()
-	v.payload = append(v.payload[:0], v.typ)
+	v.payload, v.room = append(v.payload[:0], v.typ), v.room[:0]
 	switch v.shape {
+	case shapeHashPacked:
+		if err = v.skip(8, v.within); err == nil {
+			err = v.skipString(v.within)
+		}
 	case shapeBlob:
 		err = v.skipString(v.within)
 	case shapeStream:
@@ -128,21 +146,33 @@ func (v *valueReader) next() (payload []byte, reason string, more bool, err erro
 			}
 			v.left--
 		}
+		if v.shape == shapeHashExpiry || v.shape == shapeHashValkey {
+			v.payload = append(append(v.payload[:0], typeHashTimed), v.first[:]...)
+		}
 		v.payload = rdb.AppendLen(v.payload, n)
 	}
 	if err != nil {
 		return nil, "", false, err
 	}
-	v.payload = rdb.SealAs(append(v.payload, v.since()...), 0, versionOf(v.typ))
+	body := v.since()
+	if v.shape == shapeHashValkey {
+		body = v.room
+	}
+	v.payload = rdb.SealAs(append(v.payload, body...), 0, versionOf(v.typ))
 	return v.payload, "", v.left > 0, nil
 }
-
-const reasonFieldExpiry = "hash with fields that expire"
 
 func (v *valueReader) element() error {
 	switch v.shape {
 	case shapePairs:
 		return v.skipStrings(2, v.within)
+	case shapeHashExpiry, shapeHashPreview:
+		if _, err := v.length(v.within); err != nil {
+			return err
+		}
+		return v.skipStrings(2, v.within)
+	case shapeHashValkey:
+		return v.valkeyField()
 	case shapeNodes:
 		kind, err := v.length(v.within)
 		if err == nil && kind != 1 && kind != 2 {
@@ -168,34 +198,22 @@ func (v *valueReader) element() error {
 	return nil
 }
 
-func (v *valueReader) hashWithExpiry() error {
-	if v.shape == shapeHashExpiry || v.shape == shapeHashPacked {
-		if err := v.skip(8, v.within); err != nil {
-			return err
-		}
-	}
-	if v.shape == shapeHashPacked {
-		return v.skipString(v.within)
-	}
-	n, err := v.length(v.within)
-	if err != nil {
+// valkeyField keeps a field with its value and its expiry, -1 for none, in the form of Redis.
+func (v *valueReader) valkeyField() error {
+	start := v.pos - v.kept
+	if err := v.skipStrings(2, v.within); err != nil {
 		return err
 	}
-	for ; n > 0; n-- {
-		if v.shape != shapeHashValkey {
-			if _, err := v.length(v.within); err != nil {
-				return err
-			}
-		}
-		if err := v.skipStrings(2, v.within); err != nil {
-			return err
-		}
-		if v.shape == shapeHashValkey {
-			if err := v.skip(8, v.within); err != nil {
-				return err
-			}
-		}
+	end := v.pos - v.kept
+	if err := v.skip(8, v.within); err != nil {
+		return err
 	}
+	element := v.since()[start:]
+	expiry := int64(binary.LittleEndian.Uint64(element[end-start:]))
+	if expiry < 0 {
+		expiry = 0
+	}
+	v.room = append(rdb.AppendExpiry(v.room, 1, expiry), element[:end-start]...)
 	return nil
 }
 
