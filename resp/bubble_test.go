@@ -11,13 +11,14 @@ import (
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // serveBubble serves in virtual time on a network in memory. The returned function connects.
 func serveBubble(t *testing.T, change func(*Config)) (*Server, func() net.Conn) {
 	t.Helper()
-	st, err := store.Open(store.Config{Dir: "/d", FS: memdisk.New(), Strategy: "buckets", Hash: "native", Token: buckets.Token})
+	st, err := store.Open(store.Config{Dir: "/d", FS: memdisk.New(), Strategy: "buckets", Hash: "native", Token: buckets.Token, ExpireFields: collection.ExpireFields})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // A routed is some servers in front of one store, so that a range can change hands
@@ -53,6 +54,7 @@ func routedTestWith(t *testing.T, n int, change func(*Config, *store.Config)) *r
 
 func openRouted(t *testing.T, sc store.Config) *store.Store {
 	t.Helper()
+	sc.ExpireFields = collection.ExpireFields
 	st, err := store.Open(sc)
 	if err != nil {
 		t.Fatal(err)

@@ -8,12 +8,13 @@ import (
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // serveTest starts a server on an empty store and returns its address.
 func serveTest(t testing.TB, change func(*Config, *store.Config)) (*Server, string) {
 	t.Helper()
-	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20, MemTable: 2 << 20}
+	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20, MemTable: 2 << 20, ExpireFields: collection.ExpireFields}
 	cfg := Config{ProtectedMode: true, Debug: "local", Version: "0.0.0-test"}
 	if change != nil {
 		change(&cfg, &sc)

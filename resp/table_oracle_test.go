@@ -34,6 +34,19 @@ var onPurpose = map[string]string{
 	"hashmask":          "ours",
 	"loadlevels":        "ours",
 	"ring":              "ours",
+	"hexpire":           "of Redis 7.4",
+	"hexpireat":         "of Redis 7.4",
+	"hexpiretime":       "of Redis 7.4",
+	"hpersist":          "of Redis 7.4",
+	"hpexpire":          "of Redis 7.4",
+	"hpexpireat":        "of Redis 7.4",
+	"hpexpiretime":      "of Redis 7.4",
+	"hpttl":             "of Redis 7.4",
+	"httl":              "of Redis 7.4",
+	"hscan":             "has an option of Redis 7.4",
+	"hgetdel":           "of Redis 8.0",
+	"hgetex":            "of Redis 8.0",
+	"hsetex":            "of Redis 8.0",
 }
 
 // isOnPurpose tells whether a row, or the container that it is in, is one of them.

@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // environment is what lies under a node: the system's network and files, unless a test has put
@@ -81,6 +82,7 @@ func (e environment) gossip() members.Network {
 }
 
 func (e environment) openStore(cfg store.Config) (*store.Store, error) {
+	cfg.ExpireFields = collection.ExpireFields
 	if e.store != nil {
 		e.store(&cfg)
 	}

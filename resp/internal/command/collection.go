@@ -137,9 +137,13 @@ func (x *Call) TableScan(typ store.Type) {
 		x.Array(0)
 		return
 	}
-	o, msg := ParseScanOptions(x.Args[3:])
-	if msg == "" && o.TypeName != nil {
+	o, msg := parseScanOptions(x.Args[3:])
+	switch {
+	case msg != "":
+	case o.TypeName != nil:
 		msg = MsgSyntax
+	case o.NoValues && typ != store.Hash:
+		msg = msgNoValues
 	}
 	if msg != "" {
 		x.Error(msg)
@@ -155,8 +159,10 @@ func (x *Call) TableScan(typ store.Type) {
 		n++
 		switch typ {
 		case store.Hash:
-			body.Bulk(value)
-			n++
+			if !o.NoValues {
+				body.Bulk(value)
+				n++
+			}
 		case store.ZSet:
 			body.Bulk(appendScanned(nil, collection.ScoreOf(value), t.Value().Raw))
 			n++

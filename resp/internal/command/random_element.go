@@ -67,7 +67,11 @@ func (x *Call) RandomElements(typ store.Type, n int64, values bool) {
 	if !x.OpenWholeTable(t, x.Args[1], typ) {
 		return
 	}
-	size := t.Len()
+	size, err := t.LenLive()
+	if err != nil {
+		x.Fail(err)
+		return
+	}
 	if size == 0 || n == 0 {
 		x.Array(0)
 		return

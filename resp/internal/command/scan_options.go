@@ -12,13 +12,28 @@ type ScanOptions struct {
 	Pattern  []byte
 	Count    int64
 	TypeName []byte // nil: any
+	NoValues bool
 }
+
+const msgNoValues = "ERR NOVALUES option can only be used in HSCAN"
 
 // ParseScanOptions returns an error reply, or "".
 func ParseScanOptions(args [][]byte) (o ScanOptions, msg string) {
+	if o, msg = parseScanOptions(args); msg == "" && o.NoValues {
+		msg = msgNoValues
+	}
+	return o, msg
+}
+
+// parseScanOptions is ParseScanOptions with those of HSCAN.
+func parseScanOptions(args [][]byte) (o ScanOptions, msg string) {
 	o.Pattern, o.Count = []byte("*"), 10
-	for ; len(args) > 0; args = args[2:] {
-		if len(args) == 1 {
+	for taken := 0; len(args) > 0; args = args[taken:] {
+		if taken = 1; wire.EqualFold(args[0], "novalues") {
+			o.NoValues = true
+			continue
+		}
+		if taken = 2; len(args) == 1 {
 			return o, MsgSyntax
 		}
 		switch {

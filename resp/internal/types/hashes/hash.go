@@ -18,11 +18,27 @@ func wholeHash(x *command.Call) (*collection.Table, bool) {
 
 // setField gives a field of a hash its value.
 func setField(x *command.Call, t *collection.Table, field, value []byte) (added bool, err error) {
-	added, err = t.Set(field, value)
-	if err == nil && (IsLargeField(x, field, value) || t.Len() > x.Limits.Encodings.HashEntries.Load()) {
-		t.MarkLarge()
+	if added, err = t.Set(field, value); err == nil {
+		markLarge(x, t, field, value)
 	}
 	return added, err
+}
+
+// changeField is setField for a new value that goes on expiring as the old one.
+func changeField(x *command.Call, t *collection.Table, field, value []byte) error {
+	_, err := t.SetKeeping(field, value)
+	if err == nil {
+		markLarge(x, t, field, value)
+	}
+	return err
+}
+
+// markLarge notes that a hash is one that Redis keeps in no compact form, if a field that was set
+// makes it one.
+func markLarge(x *command.Call, t *collection.Table, field, value []byte) {
+	if IsLargeField(x, field, value) || t.Len() > x.Limits.Encodings.HashEntries.Load() {
+		t.MarkLarge()
+	}
 }
 
 // IsLargeField reports whether Redis keeps a hash with the field in no compact form, which OBJECT ENCODING
@@ -194,10 +210,14 @@ func wholeReply(x *command.Call, fields, values bool) {
 		return
 	}
 	x.Elements(func() error {
+		n, err := t.LenLive()
+		if err != nil {
+			return err
+		}
 		if fields && values {
-			x.Map(int(t.Len()))
+			x.Map(int(n))
 		} else {
-			x.Array(int(t.Len()))
+			x.Array(int(n))
 		}
 		return t.All(func(field, value []byte) bool {
 			if fields {

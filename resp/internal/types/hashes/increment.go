@@ -36,7 +36,7 @@ func cmdHincrby(x *command.Call) {
 		return
 	}
 	var num [wire.MaxIntText]byte
-	if _, err := setField(x, t, x.Args[2], command.AppendInt(num[:0], old+n)); err != nil {
+	if err := changeField(x, t, x.Args[2], command.AppendInt(num[:0], old+n)); err != nil {
 		x.Fail(err)
 		return
 	}
@@ -74,7 +74,7 @@ func cmdHincrbyfloat(x *command.Call) {
 		x.Error(err.Error())
 		return
 	}
-	if _, err := setField(x, t, x.Args[2], sum); err != nil {
+	if err := changeField(x, t, x.Args[2], sum); err != nil {
 		x.Fail(err)
 		return
 	}

@@ -16,6 +16,21 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RO"),
 	},
 	{
+		Name: "hexpire", Arity: -6, Group: "hash", Run: cmdHexpire,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
+		Name: "hexpireat", Arity: -6, Group: "hash", Run: cmdHexpireat,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
+		Name: "hexpiretime", Arity: -5, Group: "hash", Run: cmdHexpiretime,
+		Flags: command.FlagReadonly | command.FlagFast,
+		Keys:  command.OneKey("RO access"),
+	},
+	{
 		Name: "hget", Arity: 3, Group: "hash", Run: cmdHget,
 		Flags: command.FlagReadonly | command.FlagFast,
 		Keys:  command.OneKey("RO access"),
@@ -25,6 +40,17 @@ var Commands = []command.Row{
 		Flags: command.FlagReadonly,
 		Tips:  []string{"nondeterministic_output_order"},
 		Keys:  command.OneKey("RO access"),
+	},
+	{
+		Name: "hgetdel", Arity: -5, Group: "hash", Run: cmdHgetdel,
+		Flags: command.FlagWrite | command.FlagFast,
+		Frees: true,
+		Keys:  command.OneKey("RW access delete"),
+	},
+	{
+		Name: "hgetex", Arity: -5, Group: "hash", Run: cmdHgetex,
+		Flags: command.FlagWrite | command.FlagFast,
+		Keys:  command.OneKey("RW access update"),
 	},
 	{
 		Name: "hincrby", Arity: 4, Group: "hash", Run: cmdHincrby,
@@ -59,6 +85,32 @@ var Commands = []command.Row{
 		Keys: command.OneKey("RW update"),
 	},
 	{
+		Name: "hpersist", Arity: -5, Group: "hash", Run: cmdHpersist,
+		Flags: command.FlagWrite | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
+		Name: "hpexpire", Arity: -6, Group: "hash", Run: cmdHpexpire,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
+		Name: "hpexpireat", Arity: -6, Group: "hash", Run: cmdHpexpireat,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
+		Name: "hpexpiretime", Arity: -5, Group: "hash", Run: cmdHpexpiretime,
+		Flags: command.FlagReadonly | command.FlagFast,
+		Keys:  command.OneKey("RO access"),
+	},
+	{
+		Name: "hpttl", Arity: -5, Group: "hash", Run: cmdHpttl,
+		Flags: command.FlagReadonly | command.FlagFast,
+		Tips:  []string{"nondeterministic_output"},
+		Keys:  command.OneKey("RO access"),
+	},
+	{
 		Name: "hrandfield", Arity: -2, Group: "hash", Run: cmdHrandfield,
 		Flags: command.FlagReadonly,
 		Tips:  []string{"nondeterministic_output"},
@@ -76,6 +128,11 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RW update"),
 	},
 	{
+		Name: "hsetex", Arity: -6, Group: "hash", Run: cmdHsetex,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
 		Name: "hsetnx", Arity: 4, Group: "hash", Run: cmdHsetnx,
 		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
 		Keys:  command.OneKey("RW insert"),
@@ -84,6 +141,12 @@ var Commands = []command.Row{
 		Name: "hstrlen", Arity: 3, Group: "hash", Run: cmdHstrlen,
 		Flags: command.FlagReadonly | command.FlagFast,
 		Keys:  command.OneKey("RO"),
+	},
+	{
+		Name: "httl", Arity: -5, Group: "hash", Run: cmdHttl,
+		Flags: command.FlagReadonly | command.FlagFast,
+		Tips:  []string{"nondeterministic_output"},
+		Keys:  command.OneKey("RO access"),
 	},
 	{
 		Name: "hvals", Arity: 2, Group: "hash", Run: cmdHvals,

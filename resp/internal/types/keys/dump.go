@@ -47,6 +47,10 @@ func cmdDump(x *command.Call) {
 		x.Fail(err)
 		return
 	}
+	if len(payload) == 0 {
+		x.Null()
+		return
+	}
 	x.Bulk(payload)
 }
 

@@ -29,6 +29,8 @@ func cmdObjectEncoding(x *command.Call) {
 		return
 	}
 	switch {
+	case v.FieldExpiry != 0 && !v.Raw:
+		x.BulkString("listpackex")
 	case v.Type != store.String:
 		x.BulkString(encodings[v.Type][b2i(v.Raw)])
 	case v.Raw || v.Size > maxEmbedded:
