@@ -9,6 +9,8 @@ import (
 	"html"
 	"io"
 	"strings"
+
+	"github.com/ringside-kv/ringside/internal/uplot"
 )
 
 // PageOptions are what a page says beyond the report.
@@ -38,7 +40,7 @@ type Dial struct {
 	Choices []string `json:"choices,omitempty"`
 }
 
-// The parts of a page. The charts are drawn by uPlot, whose licence lies beside it.
+// The parts of a page. The charts are drawn by uPlot.
 var (
 	//go:embed page.html
 	pageText string
@@ -48,10 +50,6 @@ var (
 	pageScript string
 	//go:embed page_circle.js
 	circleScript string
-	//go:embed uplot/uPlot.iife.min.js
-	chartScript string
-	//go:embed uplot/uPlot.min.css
-	chartStyle string
 )
 
 // A page is all that the script of a page shows, for reports of both kinds. The script reads it
@@ -115,7 +113,7 @@ func (p *page) write(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
-	script := chartScript + "\n" + pageScript + "\n" + circleScript
+	script := uplot.Script + "\n" + pageScript + "\n" + circleScript
 	sum := sha256.Sum256([]byte(script))
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	if len(p.Dials) > 0 {
@@ -125,7 +123,7 @@ func (p *page) write(w io.Writer) error {
 	// type in the binary. JSON has no < and > within texts.
 	fill := strings.NewReplacer(
 		"{{.Title}}", html.EscapeString(p.Title), "{{.Verdict}}", html.EscapeString(p.Verdict), "{{.Policy}}", html.EscapeString(policy),
-		"{{.Style}}", chartStyle+pageStyle, "{{.Data}}", string(data), "{{.Script}}", script,
+		"{{.Style}}", uplot.Style+pageStyle, "{{.Data}}", string(data), "{{.Script}}", script,
 	)
 	if _, err := fill.WriteString(w, pageText); err != nil {
 		return fmt.Errorf("write page: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/uber-go/tally/v4"
 	tallyprom "github.com/uber-go/tally/v4/prometheus"
 )
@@ -81,6 +82,11 @@ func (m *Metrics) Handler() http.Handler {
 		MaxRequestsInFlight: maxScrapes,
 		EnableOpenMetrics:   true,
 	})
+}
+
+// Gather returns what the handler serves.
+func (m *Metrics) Gather() ([]*dto.MetricFamily, error) {
+	return describedGatherer{m.registry}.Gather()
 }
 
 // Close stops reporting.

@@ -19,13 +19,15 @@ type Config struct {
 	Health *Health
 	// Metrics is what /metrics serves; nil: there is no such page.
 	Metrics http.Handler
+	// Home is served at /, in place of the list of pages; nil: there is none.
+	Home http.Handler
 	// Pages are served besides.
 	Pages []Page
 	// Logger hears of broken requests; nil discards.
 	Logger *slog.Logger
 }
 
-// A Page is served at a path and listed at /.
+// A Page is served at a path and listed at /pages.
 type Page struct {
 	Path    string // begins with /; with a / at the end, all paths below it, too
 	Title   string
@@ -77,13 +79,18 @@ func New(cfg Config) (*Server, error) {
 	mux := http.NewServeMux()
 	seen := make(map[string]bool)
 	for _, p := range pages {
-		if !strings.HasPrefix(p.Path, "/") || p.Path == "/" || seen[p.Path] || strings.ContainsAny(p.Path, "{} ") {
+		if !strings.HasPrefix(p.Path, "/") || p.Path == "/" || p.Path == "/pages" || seen[p.Path] || strings.ContainsAny(p.Path, "{} ") {
 			return nil, fmt.Errorf("admin: cannot serve a page at %q", p.Path)
 		}
 		seen[p.Path] = true
 		mux.Handle("GET "+p.Path, p.Handler)
 	}
-	mux.Handle("GET /{$}", index(pages))
+	list := index(pages)
+	mux.Handle("GET /pages", list)
+	if cfg.Home == nil {
+		cfg.Home = list
+	}
+	mux.Handle("GET /{$}", cfg.Home)
 	return newServer(mux, cfg.Logger), nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
+	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -41,6 +42,7 @@ type Node struct {
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
 	webServed chan struct{}
+	page      *page.Page // of web
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
@@ -198,13 +200,20 @@ func (n *Node) openWeb() (err error) {
 	if n.cfg.HTTPAddr == HTTPOff {
 		return nil
 	}
-	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
+	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Gather: n.metrics.Gather})
+	var pages []admin.Page
+	for _, p := range page.Paths() {
+		pages = append(pages, admin.Page{Path: p[0], Title: p[1], Handler: n.page})
+	}
+	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: pages, Logger: n.cfg.Logger})
 	if err != nil {
+		n.page.Close()
 		return err
 	}
 	listen := func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 	if n.webAt, err = n.cfg.env.conns.listen(listen, n.cfg.HTTPAddr); err != nil {
 		n.web = nil
+		n.page.Close()
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
 	n.webServed = make(chan struct{})
@@ -221,6 +230,7 @@ func (n *Node) closeWeb(ctx context.Context) error {
 	if n.web == nil {
 		return nil
 	}
+	n.page.Close() // whose streams would not end by themselves
 	err := n.web.Close(ctx)
 	_ = n.webAt.Close() // Serve may not have seen it yet
 	<-n.webServed

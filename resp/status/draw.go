@@ -295,44 +295,15 @@ func (d *drawing) ago(t time.Time) string { return span(d.r.At.Sub(t)) }
 
 // remarks say what is not as it should be.
 func (d *drawing) remarks() {
-	for i := range d.r.Nodes {
-		n := &d.r.Nodes[i]
-		switch {
-		case n.Health == Failed && n.Since != nil:
-			d.line("! %s does not answer since %s, %s ago%s", n.ID, n.Since.Format(time.TimeOnly), d.ago(*n.Since), n.burden())
-		case n.Health == Failed:
-			d.line("! %s does not answer since before %s was started%s", n.ID, d.r.Asked, n.burden())
-		case n.Health == Unseen:
-			d.line("! %s has not been seen since %s was started%s", n.ID, d.r.Asked, n.burden())
-		case n.Health == Left && n.Primaries > 0:
-			d.line("! %s has left%s", n.ID, n.burden())
-		case n.State == Stray:
-			d.line("%s is there and has not registered yet", n.ID)
-		case n.Fault != "":
-			d.line("! %s: %s", n.ID, n.Fault)
+	for _, r := range d.r.Remarks() {
+		mark := ""
+		if r.Alarm {
+			mark = "! "
 		}
-		if n.WritesRefused != "" {
-			d.line("! %s takes no writes: %s", n.ID, n.WritesRefused)
-		}
-		if n.Lease != nil {
-			for _, note := range n.Lease.notes(n.ID) {
-				d.line("! %s", note)
-			}
-		}
-		if n.Feeding.PendingFor > pendingLong {
-			d.line("! %s waits for backups to acknowledge %s, for %.0f s by now", n.ID, plural(n.Feeding.Pending, "change"), n.Feeding.PendingFor)
-		}
-		if n.Scrub != nil {
-			for _, note := range n.Scrub.notes(n.ID) {
-				d.line("! %s", note)
-			}
-		}
+		d.line("%s%s", mark, r.Text)
 	}
 	d.scrubbing()
 }
-
-// pendingLong is how long backups may take, in seconds, before that is worth a line.
-const pendingLong = 1
 
 // have is a number of things, that have something.
 func have(n int, noun string) string {

@@ -1,0 +1,2 @@
+// Package uplot has uPlot, the library that draws the charts of all pages. Its licence lies beside it.
+package uplot

@@ -1,0 +1,133 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A seen is what the page shows in a window of some width.
+type seen struct {
+	Width, Wide int // of the window, and of what it shows
+	HTML        string
+}
+
+// probe is added to the page: it sends what is shown once there are so many nodes in the table and on the circle.
+const probe = `
+const wanted = [2, 1];
+const timer = setInterval(() => {
+  if (document.querySelectorAll("#nodes tr").length !== wanted[0] || document.querySelectorAll("#legend li").length !== wanted[0]) return;
+  wanted.shift();
+  if (!wanted.length) clearInterval(timer);
+  const e = document.documentElement;
+  fetch("/seen", { method: "POST", body: JSON.stringify({ width: innerWidth, wide: e.scrollWidth, html: e.outerHTML }) });
+}, 50);
+`
+
+// A browser shows the page in frames as narrow as a phone and as wide as a desk, with a node whose name is a script.
+// Then that node leaves.
+func TestBrowserShowsTheCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip(err)
+	}
+	var left atomic.Bool
+	p, _ := serve(t, Config{
+		Status: func(context.Context) (*status.Report, error) {
+			r := report()
+			if left.Load() {
+				r.Nodes, r.Handoffs, r.TableIndex, r.Short = r.Nodes[:1], nil, 8, 0
+			}
+			return r, nil
+		},
+		Placement: func() *ring.Placement {
+			if left.Load() {
+				p, _ := ring.NewPlacement([]ring.Row{{Range: ring.Whole, Primary: "n1"}})
+				return p
+			}
+			return placement(t)
+		},
+	})
+	answers := make(chan seen, 8)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /probe.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(w, probe)
+	})
+	mux.HandleFunc("GET /frames", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<!doctype html><link rel=icon href="data:,"><iframe src="/" width=390 height=800></iframe><iframe src="/" width=1280 height=800></iframe>`)
+	})
+	mux.HandleFunc("POST /seen", func(_ http.ResponseWriter, r *http.Request) {
+		var s seen
+		if err := json.NewDecoder(r.Body).Decode(&s); err != nil {
+			t.Error(err)
+		}
+		answers <- s
+	})
+	mux.Handle("/page/", p)
+	mux.Handle("/api/", p)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		p.ServeHTTP(answer, r)
+		policy := answer.Header().Get("Content-Security-Policy")
+		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors 'self'", 1))
+		fmt.Fprint(w, strings.Replace(answer.Body.String(), "</body>", `<script src="/probe.js"></script></body>`, 1))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--enable-logging=stderr", "--user-data-dir="+t.TempDir(), server.URL+"/frames")
+	var log strings.Builder
+	cmd.Stderr = &log
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Skipf("chromium does not run here: %v", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	both := func(contains ...string) {
+		for range 2 {
+			select {
+			case s := <-answers:
+				if s.Wide > s.Width {
+					t.Errorf("%d wide in a window of %d", s.Wide, s.Width)
+				}
+				for _, want := range contains {
+					if !strings.Contains(s.HTML, want) {
+						t.Errorf("at %d: no %s in\n%s", s.Width, want, s.HTML)
+					}
+				}
+			case <-ended:
+				t.Errorf("the browser has ended")
+			}
+		}
+	}
+	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap")
+	left.Store(true)
+	both("ranges: 1, nodes: 1;", `<li class="none">None.</li>`)
+	cancel()
+	<-ended
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("console: %s", line)
+		}
+	}
+}

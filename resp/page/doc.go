@@ -1,0 +1,4 @@
+// Package page serves the live page of a cluster, which a browser shows, and the JSON that it is made of: the
+// report of package status, the ranges of the placement, and the last hour of the node's own figures. It reads
+// only; nothing that it serves changes state.
+package page

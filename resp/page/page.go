@@ -1,0 +1,267 @@
+package page
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/ringside-kv/ringside/internal/uplot"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+var (
+	//go:embed page.html
+	html string
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	script string
+)
+
+// Config says what a page shows. Its functions are called from any goroutine.
+type Config struct {
+	// Status asks all nodes how they are.
+	Status func(ctx context.Context) (*status.Report, error)
+	// Placement returns the newest agreed placement; nil while the node knows none.
+	Placement func() *ring.Placement
+	// Gather returns the metrics of the node.
+	Gather func() ([]*dto.MetricFamily, error)
+}
+
+const (
+	// period is how often a page is told how the cluster is.
+	period = time.Second
+	// mostStreams is how many pages are told at a time. More are refused.
+	mostStreams = 32
+	// writeTimeout is how long a browser may take for one event.
+	writeTimeout = 10 * time.Second
+)
+
+// A Page serves the live page. Its methods may be called from any goroutine.
+type Page struct {
+	cfg     Config
+	mux     http.ServeMux
+	history history
+	ctx     context.Context // ends with the page
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+
+	streams chan struct{} // has room for each page that is told
+
+	mu     sync.Mutex // held while a report is made, so that pages share it
+	report []byte
+	at     time.Time
+}
+
+// New returns a page, and begins to keep figures of the node. Close must be called.
+func New(cfg Config) *Page {
+	p := &Page{cfg: cfg, streams: make(chan struct{}, mostStreams)}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.history.gather = cfg.Gather
+	text := func(path, kind, body string) {
+		p.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind+"; charset=utf-8")
+			_, _ = w.Write([]byte(body))
+		})
+	}
+	text("/{$}", "text/html", html)
+	text("/page/page.css", "text/css", uplot.Style+style)
+	text("/page/page.js", "text/javascript", script)
+	text("/page/uplot.js", "text/javascript", uplot.Script)
+	p.mux.HandleFunc("GET /api/v1/status", p.serveStatus)
+	p.mux.HandleFunc("GET /api/v1/ranges", p.serveRanges)
+	p.mux.HandleFunc("GET /api/v1/history", p.serveHistory)
+	p.mux.HandleFunc("GET /api/v1/events", p.serveEvents)
+	p.done.Go(func() { p.history.run(p.ctx.Done()) })
+	return p
+}
+
+// Paths are those that the page serves, beside /, with what they are.
+func Paths() [][2]string {
+	return [][2]string{
+		{"/page/", "script and style of the live page at /"},
+		{"/api/v1/", "JSON: status, ranges, history (of this node) and events"},
+	}
+}
+
+// Close ends the streams of events, and keeps no more figures.
+func (p *Page) Close() {
+	p.cancel()
+	p.done.Wait()
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	p.mux.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// An overview is the body of /api/v1/status.
+type overview struct {
+	*status.Report
+	Remarks []status.Remark `json:"remarks"`
+	// Imbalance is the load of the busiest node by its weight, as a multiple of the mean; 0 without load.
+	Imbalance float64 `json:"load_imbalance"`
+	Busiest   string  `json:"busiest,omitempty"`
+}
+
+// current returns a report that is at most a second old.
+func (p *Page) current(ctx context.Context) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.report != nil && time.Since(p.at) < period*9/10 {
+		return p.report, nil
+	}
+	r, err := p.cfg.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := overview{Report: r, Remarks: r.Remarks()}
+	o.Imbalance, o.Busiest = r.LoadImbalance()
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("encode a report: %w", err)
+	}
+	p.report, p.at = body, time.Now()
+	return body, nil
+}
+
+func (p *Page) serveStatus(w http.ResponseWriter, r *http.Request) {
+	body, err := p.current(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	writeJSON(w, body)
+}
+
+func writeJSON(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// ranges is the body of /api/v1/ranges: range i begins at token Starts[i] and ends before the next one, the last
+// before the first. Nodes are told by their positions in Nodes, -1 is none.
+type ranges struct {
+	Nodes   []string `json:"nodes"`
+	Starts  []uint32 `json:"starts"`
+	Primary []int    `json:"primary"`
+	Backups [][]int  `json:"backups"`
+}
+
+func rangesOf(p *ring.Placement) *ranges {
+	all := &ranges{Nodes: []string{}, Starts: []uint32{}, Primary: []int{}, Backups: [][]int{}}
+	known := map[string]int{"": -1}
+	number := func(id string) int {
+		n, ok := known[id]
+		if !ok {
+			n = len(all.Nodes)
+			known[id] = n
+			all.Nodes = append(all.Nodes, id)
+		}
+		return n
+	}
+	for row := range p.Rows() {
+		all.Starts = append(all.Starts, uint32(row.Range.Start))
+		all.Primary = append(all.Primary, number(row.Primary))
+		backups := make([]int, len(row.Backups))
+		for i, id := range row.Backups {
+			backups[i] = number(id)
+		}
+		all.Backups = append(all.Backups, backups)
+	}
+	return all
+}
+
+func (p *Page) serveRanges(w http.ResponseWriter, _ *http.Request) {
+	placement := p.cfg.Placement()
+	if placement == nil {
+		http.Error(w, "the node knows no placement yet", http.StatusServiceUnavailable)
+		return
+	}
+	body, err := json.Marshal(rangesOf(placement))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	writeJSON(w, body)
+}
+
+func (p *Page) serveHistory(w http.ResponseWriter, _ *http.Request) {
+	body, err := json.Marshal(p.history.samples())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	writeJSON(w, body)
+}
+
+// serveEvents sends server-sent events: "status", once a second, with what /api/v1/status tells, and "sample" with
+// each new sample of the history. While the cluster is not known there are "fault" events.
+func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
+	select {
+	case p.streams <- struct{}{}:
+		defer func() { <-p.streams }()
+	default:
+		http.Error(w, "too many pages are open: "+strconv.Itoa(mostStreams), http.StatusServiceUnavailable)
+		return
+	}
+	// The server's deadlines are for short answers.
+	c := http.NewResponseController(w)
+	if err := c.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(event string, body []byte) bool {
+		if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return false
+		}
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, body); err != nil {
+			return false
+		}
+		return c.Flush() == nil
+	}
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	seen := p.history.newest()
+	for {
+		body, err := p.current(r.Context())
+		if err != nil {
+			text, _ := json.Marshal(err.Error()) // of a text
+			if !send("fault", text) {
+				return
+			}
+		} else if !send("status", body) {
+			return
+		}
+		for _, s := range p.history.after(seen) {
+			seen = s.At
+			body, err := json.Marshal(s)
+			if err != nil || !send("sample", body) {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,222 @@
+"use strict";
+// The page listens to /api/v1/events. All texts are set as text, never as HTML.
+
+const $ = (id) => document.getElementById(id);
+
+function h(tag, attributes, ...children) {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes || {})) if (v !== undefined) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
+}
+
+function svg(tag, attributes, ...children) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
+}
+
+const number = (n) => Math.round(n).toLocaleString("en");
+function rate(n) { return n >= 100 ? number(n) : n.toFixed(1); }
+function bytes(n) {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  let i = 0;
+  while (n >= 1024 && i < units.length - 1) { n /= 1024; i++; }
+  return (i === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)) + " " + units[i];
+}
+function seconds(s) {
+  if (s < 0.001) return Math.round(s * 1e6) + " µs";
+  if (s < 1) return (s * 1e3).toFixed(1) + " ms";
+  if (s < 120) return Math.round(s) + " s";
+  return s < 7200 ? Math.round(s / 60) + " min" : Math.round(s / 3600) + " h";
+}
+const percent = (x) => (100 * x).toFixed(1) + " %";
+
+// Colours are a node's for as long as the page is open. The golden angle keeps neighbours apart.
+const numbers = new Map();
+function color(node) {
+  if (!numbers.has(node)) numbers.set(node, numbers.size);
+  const i = numbers.get(node);
+  return `hsl(${Math.round((i * 137.508 + 205) % 360)} ${60 - 8 * (i % 3)}% ${48 + 6 * (i % 2)}%)`;
+}
+function swatch(node) {
+  const e = h("span", { class: "swatch", "aria-hidden": "true" });
+  e.style.background = color(node);
+  return e;
+}
+
+// fill replaces children only where something has changed, so that neither selection nor focus is lost.
+function fill(parent, rows) {
+  const text = rows.map((r) => r.outerHTML).join("\n");
+  if (parent.dataset.text === text) return;
+  parent.dataset.text = text;
+  parent.replaceChildren(...rows);
+}
+
+const columns = [
+  ["node", null],
+  ["state", (n) => [n.state + (n.role === "store" ? "" : ", " + n.role), "text"]],
+  ["health", (n) => [n.health + (n.answered || n.health !== "alive" ? "" : ", no answer"), n.health === "alive" && n.answered ? "text" : "text alarm"]],
+  ["serves", (n) => [percent(n.share)]],
+  ["primary", (n) => [number(n.primaries)]],
+  ["backup", (n) => [number(n.backups) + (n.learners ? " + " + number(n.learners) : "")]],
+  ["keys", (n) => [n.answered ? number(n.keys) : "–"]],
+  ["data", (n) => [n.answered ? bytes(n.bytes) : "–"]],
+  ["ops/s", (n) => [n.load ? rate(n.load.operations || 0) : "–"]],
+  ["writes open", (n) => [n.feeding.pending ? `${number(n.feeding.pending)}, ${seconds(n.feeding.pending_seconds)}` : "0"]],
+  ["clock", (n) => [n.lease && n.lease.clock_of ? (n.lease.clock_offset_seconds >= 0 ? "+" : "−") + seconds(Math.abs(n.lease.clock_offset_seconds)) : "–", n.lease && n.lease.clock_skewed ? "alarm" : undefined]],
+  ["lease", (n) => (n.lease ? (n.lease.valid ? ["valid"] : ["none", "alarm"]) : ["–"])],
+  ["version", (n) => [n.version || "–", "text"]],
+];
+const textual = ["state", "health", "version"];
+$("nodes-head").append(h("tr", {}, ...columns.map(([name]) => h("th", { scope: "col", class: textual.includes(name) ? "text" : undefined }, name))));
+
+function showNodes(report) {
+  fill($("nodes"), report.nodes.map((n) => h("tr", {},
+    h("th", { scope: "row", title: n.id + (n.addr ? " at " + n.addr : "") }, swatch(n.id), n.id + (n.id === report.leader ? " (leader)" : "")),
+    ...columns.slice(1).map(([, of]) => { const [text, kind] = of(n); return h("td", { class: kind }, text); }))));
+}
+
+function showFigures(r) {
+  const stores = r.nodes.filter((n) => n.role === "store");
+  const sum = (of) => r.nodes.reduce((all, n) => all + (of(n) || 0), 0);
+  const s = r.strategy;
+  const all = [
+    ["strategy", s.name + (s.mask ? " " + s.mask : "") + `, ${s.backups} backup${s.backups === 1 ? "" : "s"}`],
+    ["nodes alive", `${stores.filter((n) => n.health === "alive").length} of ${stores.length}`],
+    ["ranges", number(r.ranges)],
+    ["short of backups", number(r.ranges_short_of_backups), r.ranges_short_of_backups > 0],
+    ["lost", number(r.ranges_lost), r.ranges_lost > 0],
+    ["keys", number(sum((n) => n.keys))],
+    ["data", bytes(sum((n) => n.bytes))],
+    ["operations/s", rate(sum((n) => n.load && n.load.operations))],
+    ["busiest / mean", r.load_imbalance ? r.load_imbalance.toFixed(2) : "–"],
+    ["moving", r.paused ? "paused" : r.throttle_bytes_per_second ? "at most " + bytes(r.throttle_bytes_per_second) + "/s" : "allowed"],
+  ];
+  fill($("figures"), all.map(([name, value, alarm]) => h("div", {}, h("dt", {}, name), h("dd", alarm ? { class: "alarm" } : {}, value))));
+}
+
+function showMoves(r) {
+  if (!r.handoffs || r.handoffs.length === 0) return fill($("moves"), [h("p", { class: "nothing" }, "None.")]);
+  const rows = r.handoffs.slice(0, 100).map((m) => h("tr", {},
+    h("th", { scope: "row" }, swatch(m.from), m.from, " → ", swatch(m.to), m.to),
+    h("td", { class: "text" }, m.phase + (m.waits ? ": waits for " + m.waits : "")),
+    h("td", {}, number(m.ranges)),
+    h("td", {}, m.bytes_total ? h("progress", { max: m.bytes_total, value: m.bytes_done, "aria-label": "bytes sent" }) : "–"),
+    h("td", {}, m.reported ? `${bytes(m.bytes_done)} of ${bytes(m.bytes_total)}` : "–"),
+    h("td", {}, m.bytes_per_second ? bytes(m.bytes_per_second) + "/s" : "–"),
+    h("td", {}, m.seconds_left === undefined ? "–" : seconds(m.seconds_left))));
+  const head = h("tr", {}, ...["from, to", "phase", "ranges", "sent", "bytes", "rate", "left"].map((t) => h("th", { scope: "col" }, t)));
+  const more = r.handoffs.length - rows.length;
+  fill($("moves"), [h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)), ...(more > 0 ? [h("p", { class: "help" }, `and ${more} more`)] : [])]);
+}
+
+function showRemarks(r) {
+  const all = (r.remarks || []).map((m) => h("li", m.alarm ? { class: "alarm" } : {}, m.text));
+  fill($("remarks"), all.length ? all : [h("li", { class: "none" }, "None.")]);
+}
+
+// arcs has one path a node for a ring of the circle: neighbouring ranges of one node are one arc.
+function arcs(ranges, nodeOf, inner, outer) {
+  const paths = new Map(), n = ranges.starts.length, whole = 2 ** 32;
+  const at = (r, token) => { const a = (2 * Math.PI * token) / whole; return `${(r * Math.sin(a)).toFixed(2)} ${(-r * Math.cos(a)).toFixed(2)}`; };
+  const add = (node, from, to) => {
+    if (node === undefined || node < 0 || to <= from) return;
+    // An arc of half a circle or more has no unique path.
+    for (let part = from; part < to; part += whole / 4) {
+      const end = Math.min(part + whole / 4, to);
+      paths.set(node, (paths.get(node) || "") + `M${at(outer, part)}A${outer} ${outer} 0 0 1 ${at(outer, end)}L${at(inner, end)}A${inner} ${inner} 0 0 0 ${at(inner, part)}Z`);
+    }
+  };
+  for (let i = 0; i < n;) {
+    const node = nodeOf(i);
+    let to = i + 1;
+    while (to < n && nodeOf(to) === node) to++;
+    add(node, ranges.starts[i], to < n ? ranges.starts[to] : whole);
+    i = to;
+  }
+  if (n > 0 && ranges.starts[0] > 0) add(nodeOf(n - 1), 0, ranges.starts[0]); // the last one goes on behind token 0
+  return paths;
+}
+
+function showCircle(ranges) {
+  const rings = 1 + Math.min(3, ranges.backups.reduce((most, b) => Math.max(most, b.length), 0));
+  const picture = svg("svg", { viewBox: "-105 -105 210 210", role: "img", "aria-label": `ranges: ${ranges.starts.length}, nodes: ${ranges.nodes.length}; the table of nodes has their shares` });
+  let outer = 100;
+  for (let k = 0; k < rings; k++) {
+    const inner = outer - (k === 0 ? 26 : 14);
+    picture.append(svg("circle", { r: (outer + inner) / 2, fill: "none", stroke: "var(--line)", "stroke-width": outer - inner }));
+    for (const [node, d] of arcs(ranges, (i) => (k === 0 ? ranges.primary[i] : ranges.backups[i][k - 1]), inner, outer)) {
+      const p = svg("path", { d }, svg("title", {}, ranges.nodes[node] + (k === 0 ? " is primary" : " is backup")));
+      p.style.fill = color(ranges.nodes[node]);
+      picture.append(p);
+    }
+    outer = inner - 2;
+  }
+  $("circle").replaceChildren(picture);
+  fill($("legend"), [...ranges.nodes].sort().map((id) => h("li", { title: id }, swatch(id), id)));
+}
+
+let shownIndex = null, fetching = false;
+async function updateRanges(index) {
+  if (index === shownIndex || fetching) return;
+  fetching = true;
+  try {
+    const reply = await fetch("/api/v1/ranges");
+    if (reply.ok) { showCircle(await reply.json()); shownIndex = index; }
+  } catch { /* the next event tries again */ } finally { fetching = false; }
+}
+
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const charts = [];
+function chart(id, format, lines) {
+  const at = $(id), width = () => Math.max(at.clientWidth, 200);
+  const axis = { stroke: () => style("--soft"), grid: { stroke: () => style("--line"), width: 1 }, ticks: { stroke: () => style("--line") } };
+  const u = new uPlot({
+    width: width(), height: 180, cursor: { drag: { x: false, y: false } },
+    series: [{ value: (_, t) => (t == null ? "–" : new Date(t * 1000).toLocaleTimeString()) }, ...lines.map(([label, , stroke]) => ({ label, stroke: () => style(stroke), width: 1.5, value: (_, v) => (v == null ? "–" : format(v)) }))],
+    axes: [axis, { ...axis, size: 70, values: (_, all) => all.map((v) => (v == null ? "" : format(v))) }],
+    scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 1e-6)] } },
+  }, [[], ...lines.map(() => [])], at);
+  charts.push({ u, width, lines });
+}
+chart("throughput", rate, [["commands", (s) => s.commands_per_second, "--a"], ["errors", (s) => s.errors_per_second, "--b"]]);
+chart("latency", seconds, [["p50", (s) => s.p50_seconds, "--a"], ["p99", (s) => s.p99_seconds, "--b"]]);
+chart("bytes", bytes, [["data", (s) => s.data_bytes, "--a"], ["memory", (s) => s.memory_bytes, "--b"]]);
+addEventListener("resize", () => charts.forEach((c) => c.u.setSize({ width: c.width(), height: 180 })));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((c) => c.u.redraw()));
+
+let samples = [];
+function drawSamples() {
+  const from = Date.now() / 1000 - 3600;
+  samples = samples.filter((s) => s.at >= from);
+  for (const c of charts) c.u.setData([samples.map((s) => s.at), ...c.lines.map(([, of]) => samples.map((s) => of(s) ?? null))]);
+}
+async function loadSamples() {
+  try { samples = await (await fetch("/api/v1/history")).json(); drawSamples(); } catch { /* connected anew: again */ }
+}
+
+function show(report) {
+  document.title = `${report.cluster} · Ringside`;
+  $("title").textContent = `Cluster ${report.cluster}`;
+  $("state").className = "";
+  const leader = report.leader ? `, the leader is ${report.leader}` : ", no leader is known";
+  $("state").textContent = `Told by ${report.asked}${leader}`;
+  showRemarks(report); showFigures(report); showNodes(report); showMoves(report);
+  updateRanges(report.table_index);
+}
+
+function listen() {
+  const events = new EventSource("/api/v1/events");
+  const lost = (why) => { $("state").className = "lost"; $("state").textContent = why; };
+  events.onopen = () => { loadSamples(); };
+  events.addEventListener("status", (e) => show(JSON.parse(e.data)));
+  events.addEventListener("fault", (e) => lost("The node does not know the cluster: " + JSON.parse(e.data)));
+  events.addEventListener("sample", (e) => { samples.push(JSON.parse(e.data)); drawSamples(); });
+  events.onerror = () => {
+    lost("No connection to the node: what is shown is old.");
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000); // refused: the browser does not try again
+  };
+}
+listen();
