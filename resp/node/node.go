@@ -201,11 +201,7 @@ func (n *Node) openWeb() (err error) {
 		return nil
 	}
 	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Gather: n.metrics.Gather})
-	var pages []admin.Page
-	for _, p := range page.Paths() {
-		pages = append(pages, admin.Page{Path: p[0], Title: p[1], Handler: n.page})
-	}
-	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: pages, Logger: n.cfg.Logger})
+	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Logger: n.cfg.Logger})
 	if err != nil {
 		n.page.Close()
 		return err

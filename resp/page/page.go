@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/ringside-kv/ringside/internal/uplot"
+	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -85,11 +86,11 @@ func New(cfg Config) *Page {
 	return p
 }
 
-// Paths are those that the page serves, beside /, with what they are.
-func Paths() [][2]string {
-	return [][2]string{
-		{"/page/", "script and style of the live page at /"},
-		{"/api/v1/", "JSON: status, ranges, history (of this node) and events"},
+// Pages are what the page serves beside /.
+func (p *Page) Pages() []admin.Page {
+	return []admin.Page{
+		{Path: "/page/", Title: "script and style of the live page at /", Handler: p},
+		{Path: "/api/v1/", Title: "JSON: status, ranges, history (of this node) and events", Handler: p},
 	}
 }
 
