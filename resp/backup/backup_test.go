@@ -268,6 +268,26 @@ func findDamage(t *testing.T, dir string, m *Manifest, restore func() error) {
 	}
 }
 
+// TestBackupLeavesOutHashesOfExpiredFields has hashes whose last field has expired and that are not removed yet.
+func TestBackupLeavesOutHashesOfExpiredFields(t *testing.T) {
+	t.Parallel()
+	_, source := startNode(t, func(*node.Config) {})
+	do(t, source, 0, "HSET stays", "a", "1", "b", "2")
+	do(t, source, 0, "HPEXPIRE stays 1 FIELDS 1 a")
+	for i := range 300 {
+		key := fmt.Sprint("goes", i)
+		do(t, source, 0, "HSET", key, "a", "1")
+		do(t, source, 0, "HPEXPIRE", key, 1, "FIELDS", 1, "a")
+	}
+	dir := t.TempDir()
+	if _, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Verify(t.Context(), dir, nil); err != nil || m == nil {
+		t.Error(m, err)
+	}
+}
+
 // TestTakeLeavesNothingBehind stops a backup, and has none where there is no cluster.
 func TestTakeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()

@@ -118,7 +118,7 @@ func exportKey(u *store.Unit, key []byte, w *bufio.Writer) (n int, err error) {
 	if _, end := u.Commit(nil); err == nil {
 		err = end
 	}
-	if err != nil || !exists {
+	if err != nil || !exists || len(value) == 0 { // or the time of all fields of a hash has come
 		return 0, err
 	}
 	args := [][]byte{[]byte("RESTORE"), key, strconv.AppendInt(nil, expiry, 10), value}

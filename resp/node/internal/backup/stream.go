@@ -211,7 +211,7 @@ func (d *dumper) key(key []byte) error {
 		d.payload, err = collection.AppendDump(d.payload[:0], d.unit, key, v)
 		return err
 	})
-	if err != nil || !found {
+	if err != nil || !found || len(d.payload) == 0 { // or the time of all fields of a hash has come
 		return err
 	}
 	if err := d.w.Key(database.Of(key), database.Name(key), d.payload, expiry); err != nil {
