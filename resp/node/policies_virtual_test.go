@@ -233,7 +233,7 @@ func TestOlderNodesStayOutOfClustersWithPolicies(t *testing.T) {
 		policies := func(st *table.State) any { return st.Policies() }
 		c.refusedUnchanged("a", "the build of node c cannot have policies of databases: upgrade it first", policies, "RING", "DATABASE", "1", "TOGETHER")
 		c.refusedUnchanged("a", "DB index is out of range", policies, "RING", "DATABASE", "16", "TOGETHER")
-		c.refusedUnchanged("a", "the policy of a database is TOGETHER or SPREAD", policies, "RING", "DATABASE", "1", "APART")
+		c.refusedUnchanged("a", "RING DATABASE takes TOGETHER or SPREAD, or QUOTA with a number of bytes and POLICY with a name", policies, "RING", "DATABASE", "1", "APART")
 		c.stop("c")
 		delete(speaks, "c")
 		c.start("c", "a")
