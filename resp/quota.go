@@ -47,7 +47,7 @@ func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 	return databaseOf(c)
 }
 
-// refusedByQuota tells whether a request is refused since data is over its limit.
+// refusedByQuota reports whether a request is refused because data exceeds its limit.
 func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 	growth := store.Growth(c.unit)
 	refused := func(cmd *command.Row, args [][]byte) bool {

@@ -289,7 +289,7 @@ func TestHoldOfBackupEndsByItself(t *testing.T) {
 		if a := ask("release"); !a.Again || !strings.Contains(a.Error, "could not hold writes") {
 			t.Errorf("a late release: %+v", a)
 		}
-		// Pins that nobody reads.
+		// Pins without a reader.
 		client := c.client("a")
 		defer client.Close()
 		text, err := client.Do(t.Context(), "RING", "BACKUP", "START").Text()

@@ -271,7 +271,7 @@ func (t *Table) putTimedHead(count, size int64, head timedHead) {
 	t.put = t.unit.HeadChanges()
 }
 
-// deleteTimed is Delete where fields expire. One that is due stays for whoever removes those.
+// deleteTimed is Delete for a hash with expiring fields. A field that is due is left to expireDue.
 func (t *Table) deleteTimed(field []byte) (bool, error) {
 	old, was, found, err := t.lookup(field)
 	if err != nil || !found || t.isDue(was) {

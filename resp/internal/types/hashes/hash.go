@@ -24,7 +24,7 @@ func setField(x *command.Call, t *collection.Table, field, value []byte) (added 
 	return added, err
 }
 
-// changeField is setField for a new value that goes on expiring as the old one.
+// changeField is setField for a new value that keeps the expiry of the old one.
 func changeField(x *command.Call, t *collection.Table, field, value []byte) error {
 	_, err := t.SetKeeping(field, value)
 	if err == nil {

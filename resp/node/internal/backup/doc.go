@@ -17,7 +17,7 @@
 //
 //   - it held,
 //   - it served the rows that it had named, in the same epochs, none of them on hold for a cutover,
-//   - its lease was valid all the time, so that nobody else was the primary of these rows,
+//   - its lease was valid all the time, so that no other node was the primary of these rows,
 //
 // and that afterwards all that it had pinned was acknowledged by the backups in sync: what they do not have may
 // be undone by a failover. And the rows of all nodes must cover the circle, each token once. Everything else is

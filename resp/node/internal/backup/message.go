@@ -27,7 +27,7 @@ type request struct {
 // An answer is a line of JSON, behind which the bytes of a stream may follow.
 type answer struct {
 	Error string `json:"error,omitempty"`
-	// Again: it was nobody's fault, and another moment may be fine.
+	// Again: the fault passes, and another attempt may succeed.
 	Again bool `json:"again,omitempty"`
 
 	// Of hold.
@@ -62,7 +62,7 @@ func (a *answer) encode(data []byte) []byte {
 	return append(append(text, '\n'), data...)
 }
 
-// decode splits an answer. Whoever sent it is another node of the cluster.
+// decode splits an answer, which comes from another node of the cluster.
 func decode(message []byte) (a answer, data []byte, err error) {
 	text, data, ok := bytes.Cut(message, []byte("\n"))
 	if !ok {

@@ -132,7 +132,7 @@ func (k *Keeper) try(ctx context.Context) (*Moment, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:])
 	m := &Moment{ID: hex.EncodeToString(id[:])}
-	// Connections come first: nobody is to wait for them with writes held.
+	// Connections are made first, so that writes are not held meanwhile.
 	soon, cancel := context.WithTimeout(ctx, pingTimeout)
 	_, err = k.askAll(soon, nodes, &request{Verb: verbPing})
 	cancel()

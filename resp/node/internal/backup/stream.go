@@ -82,7 +82,7 @@ func (k *Keeper) read(ctx context.Context, id string, offset int64) (a answer, d
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	if k.renewed(id) == nil { // it may have ended meanwhile, and then nobody closes a new stream
+	if k.renewed(id) == nil { // it may have ended meanwhile, and then a new stream would not be closed
 		return k.unknown(), nil
 	}
 	if s.stream == nil {
