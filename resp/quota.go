@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"slices"
+
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
@@ -24,7 +26,8 @@ func startQuota(s *Server) {
 	}()
 }
 
-// quotaDatabase returns the database whose quota a request is judged by: that of its first stored key.
+// quotaDatabase returns the database whose quota a request is judged by: that of the first stored key that it writes,
+// as the copy that COPY makes in another database.
 func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 	if cmd.KeysOfExec {
 		_, cmds, _ := command.SplitExec(args)
@@ -35,7 +38,7 @@ func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 		}
 	}
 	if len(cmd.Keys) > 0 {
-		spec := &cmd.Keys[0]
+		spec := &cmd.Keys[max(slices.IndexFunc(cmd.Keys, func(k command.KeySpec) bool { return k.Write && k.Index > 0 }), 0)]
 		at := spec.Index
 		if spec.Keynum {
 			at += spec.First

@@ -210,6 +210,14 @@ func TestDatabaseKeepsItsQuota(t *testing.T) {
 		if now := used(1); refused < 100 || now < before || now > quota+3*size {
 			t.Errorf("%d of 200 writes were refused; %d bytes, %d before", refused, now, before)
 		}
+		full := false
+		for i := range 60 {
+			err := data.Do(t.Context(), "COPY", fmt.Sprint("key:", i), fmt.Sprint("key:", i), "DB", 1, "REPLACE").Err()
+			full = full || err != nil && strings.HasPrefix(err.Error(), "OOM command not allowed")
+		}
+		if !full {
+			t.Error("copies into the full database are not refused")
+		}
 		if err := data.Set(t.Context(), "key:more", value, 0).Err(); err != nil {
 			t.Errorf("a write to the other database: %v", err)
 		}
