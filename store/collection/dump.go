@@ -10,33 +10,55 @@ import (
 
 // AppendDump appends the payload of DUMP for the value at a key, of whatever type; v is what
 // GetWhole returned, or Get in a unit that holds the key's latch. It appends nothing for a hash of
-// which the time of all fields has come.
+// which the time of all fields has come. The payload has the oldest RDB version from [rdb.Version] on
+// that can hold the value.
 func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
+	dst, _, err := appendDump(dst, u, key, v, rdb.Version)
+	return dst, err
+}
+
+// AppendDumpAs is AppendDump with an RDB version that the payload is to have: from [rdb.OldestVersion]
+// on, or [rdb.ValkeyVersion]. The error is [rdb.ErrVersion] if none of that version can hold the value.
+func AppendDumpAs(dst []byte, u *store.Unit, key []byte, v store.Value, version int) ([]byte, error) {
+	start := len(dst)
+	dst, needs, err := appendDump(dst, u, key, v, version)
+	switch {
+	case err != nil || len(dst) == start:
+		return dst, err
+	case needs > version:
+		return dst[:start], fmt.Errorf("%w: %d", rdb.ErrVersion, needs)
+	}
+	return rdb.Reseal(dst, start, version), nil
+}
+
+// appendDump is AppendDump in the form for an RDB version, or in a later one that the value needs, which
+// needs is. The footer may say another.
+func appendDump(dst []byte, u *store.Unit, key []byte, v store.Value, version int) (_ []byte, needs int, err error) {
+	needs = rdb.OldestVersion
 	if v.Type == store.String {
 		value, err := u.Bytes(key, v)
 		if err != nil {
-			return dst, err
+			return dst, needs, err
 		}
-		return rdb.AppendString(dst, value), nil
+		return rdb.AppendString(dst, value), needs, nil
 	}
 	start := len(dst)
 	if v.FieldExpiry != 0 {
-		return appendTimedHash(dst, u, key, v)
+		return appendTimedHash(dst, u, key, v, version == rdb.ValkeyVersion)
 	}
-	var err error
 	switch v.Type {
 	case store.Hash, store.Set:
 		dst, err = appendTable(dst, u, key, v)
 	case store.List:
 		dst, err = appendList(dst, u, key, v)
 	case store.Stream:
-		dst, err = appendStream(dst, u, key, v)
+		dst, err = appendStream(dst, u, key, v, version)
 	case store.ZSet:
 		dst, err = appendZSet(dst, u, key, v)
 	default:
 		err = fmt.Errorf("dump a %s: %w", v.Type, errors.ErrUnsupported)
 	}
-	return rdb.Seal(dst, start), err
+	return rdb.Seal(dst, start), needs, err
 }
 
 func appendTable(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
@@ -59,44 +81,47 @@ func appendTable(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, 
 	return dst, err
 }
 
-// appendTimedHash appends the payload for a hash of which fields may expire.
-func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
+// appendTimedHash appends the payload for a hash of which fields may expire, in the form of Redis or of
+// Valkey, and returns the RDB version that it needs.
+func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value, valkey bool) (_ []byte, needs int, err error) {
 	var t Table
-	start := len(dst)
+	start, needs := len(dst), rdb.OldestVersion
 	if err := t.open(u, key, v.Type, v, true, nil); err != nil {
-		return dst, err
+		return dst, needs, err
 	}
 	if t.v.Whole() && t.mayHaveDue() {
 		p, _, err := t.packLive()
 		if err != nil {
-			return dst, err
+			return dst, needs, err
 		}
 		t.v.Inline, t.v.FieldExpiry = p.form(nil), p.first
 	}
 	n, err := t.LenLive()
 	if err != nil || n == 0 {
-		return dst, err
+		return dst, needs, err
 	}
 	first, err := t.FirstExpiry()
-	if err != nil {
-		return dst, err
-	}
-	if first == 0 {
+	switch {
+	case err != nil:
+		return dst, needs, err
+	case first == 0:
 		dst = rdb.BeginHash(dst, n)
-	} else {
-		dst = rdb.BeginTimedHash(dst, n, first)
+	case valkey:
+		dst, needs = rdb.BeginValkeyHash(dst, n), rdb.ValkeyVersion
+	default:
+		dst, needs = rdb.BeginTimedHash(dst, n, first), rdb.TimedVersion
 	}
 	err = t.AllExpiring(func(field, value []byte, expiry int64) bool {
-		if first != 0 {
+		if needs == rdb.TimedVersion {
 			dst = rdb.AppendExpiry(dst, first, expiry)
 		}
 		dst = rdb.AppendElement(rdb.AppendElement(dst, field), value)
+		if needs == rdb.ValkeyVersion {
+			dst = rdb.AppendValkeyExpiry(dst, expiry)
+		}
 		return true
 	})
-	if first == 0 {
-		return rdb.Seal(dst, start), err
-	}
-	return rdb.SealAs(dst, start, rdb.TimedVersion), err
+	return rdb.SealAs(dst, start, max(needs, rdb.Version)), needs, err
 }
 
 func appendList(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {

@@ -11,12 +11,12 @@ func rdbID(id ID) rdb.StreamID { return rdb.StreamID{Ms: id.Ms, Seq: id.Seq} }
 
 func fromRDB(id rdb.StreamID) ID { return ID{id.Ms, id.Seq} }
 
-func appendStream(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
+func appendStream(dst []byte, u *store.Unit, key []byte, v store.Value, version int) ([]byte, error) {
 	var s Stream
 	if err := s.opened(u, key, v, true, nil); err != nil {
 		return dst, err
 	}
-	w := rdb.NewStreamWriter(dst)
+	w := rdb.NewStreamWriter(dst, version)
 	var failure error
 	err := s.Range(ID{}, MaxID, false, func(id ID, f Fields) bool {
 		failure = w.Entry(rdbID(id), f.Len(), f.Each)

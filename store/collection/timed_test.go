@@ -203,7 +203,11 @@ func (w *timedWorld) restore(key, other string) {
 		if !v.Exists() || len(w.live(key)) == 0 {
 			return
 		}
-		payload, err = AppendDump(nil, u, []byte(key), v)
+		if w.rnd.IntN(2) == 0 {
+			payload, err = AppendDumpAs(nil, u, []byte(key), v, rdb.ValkeyVersion)
+		} else {
+			payload, err = AppendDump(nil, u, []byte(key), v)
+		}
 		w.must(err)
 	})
 	if payload == nil {

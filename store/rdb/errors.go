@@ -21,6 +21,9 @@ var (
 	// ErrTooLarge: the value is, or says that it is, longer than the limit.
 	ErrTooLarge = errors.New("value is too large")
 
+	// ErrVersion: no payload of the RDB version that was asked for can hold the value.
+	ErrVersion = errors.New("the value needs a later RDB version")
+
 	// ErrMemory: the caller has no memory for what a compressed string holds.
 	ErrMemory = errors.New("no memory to decompress")
 )

@@ -51,6 +51,11 @@ func SealAs(dst []byte, start, version int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, checksum(dst[start:]))
 }
 
+// Reseal gives a payload that begins at dst[start] another RDB version.
+func Reseal(dst []byte, start, version int) []byte {
+	return SealAs(dst[:len(dst)-footerLen], start, version)
+}
+
 // OpenAny checks the checksum of a payload of any RDB version and returns what stands before the footer.
 func OpenAny(payload []byte) (body []byte, version int, err error) {
 	n := len(payload) - footerLen

@@ -15,6 +15,8 @@ func FuzzDecode(f *testing.F) {
 			f.Add(appendString([]byte{typeString}, v))
 		}
 	}
+	f.Add([]byte{typeValkeyHash, 1, 1, 'f', 1, 'v', 255, 255, 255, 255, 255, 255, 255, 255})
+	f.Add([]byte{typeTimed, 1, 0, 0, 0, 0, 0, 0, 0, 1, 3, 1, 'f', 1, 'v'})
 	const limit = 1 << 16
 	f.Fuzz(func(t *testing.T, b []byte) {
 		check := func(payload []byte) {
@@ -24,6 +26,17 @@ func FuzzDecode(f *testing.F) {
 					t.Errorf("not one of the sentinels: %v", err)
 				}
 				return
+			}
+			if v.Timed() {
+				err := v.EachExpiring(func(_, _ []byte, expiry int64) error {
+					if expiry < 0 {
+						t.Errorf("a field expires at %d", expiry)
+					}
+					return nil
+				})
+				if err != nil && !isOnly(err, ErrFormat) && !isOnly(err, ErrTooLarge) {
+					t.Errorf("not one of the sentinels: %v", err)
+				}
 			}
 			if len(v.Bytes) > limit {
 				t.Errorf("%d bytes", len(v.Bytes))
@@ -35,6 +48,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		check(b)
 		check(sealAs(bytes.Clone(b), Version))
+		check(sealAs(bytes.Clone(b), ValkeyVersion))
 
 		payload := AppendString(nil, b)
 		v, err := Decode(payload, int64(len(b)))

@@ -19,9 +19,9 @@ const (
 	// are the same.
 	ValkeyVersion = 80
 
-	// typeValkeyHash is a type of Valkey: a hash of fields with their expiry. Redis has used the
-	// number for another form.
-	typeValkeyHash = 22
+	// OldestVersion is the oldest RDB version that payloads can be written with: that of Redis 5.0
+	// to 6.2.
+	OldestVersion = 9
 
 	footerLen = 2 + 8
 )
@@ -32,23 +32,20 @@ func seal(dst []byte, start int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, checksum(dst[start:]))
 }
 
-// open checks a payload's footer and returns what stands before it. A checksum
-// of zero is not taken for "not computed", as it is in RDB files: RESTORE does
+// open checks a payload's footer and returns what stands before it, and whether Valkey wrote it. A
+// checksum of zero is not taken for "not computed", as it is in RDB files: RESTORE does
 // not do that either.
-func open(payload []byte) ([]byte, error) {
+func open(payload []byte) (body []byte, valkey bool, err error) {
 	n := len(payload) - footerLen
 	if n < 0 {
-		return nil, fmt.Errorf("%w: %d bytes", ErrPayload, len(payload))
+		return nil, false, fmt.Errorf("%w: %d bytes", ErrPayload, len(payload))
 	}
 	v := binary.LittleEndian.Uint16(payload[n:])
 	if v > MaxVersion && v != ValkeyVersion {
-		return nil, fmt.Errorf("%w: version %d, newest known %d", ErrPayload, v, MaxVersion)
+		return nil, false, fmt.Errorf("%w: version %d, newest known %d", ErrPayload, v, MaxVersion)
 	}
 	if binary.LittleEndian.Uint64(payload[n+2:]) != checksum(payload[:n+2]) {
-		return nil, fmt.Errorf("%w: checksum", ErrPayload)
+		return nil, false, fmt.Errorf("%w: checksum", ErrPayload)
 	}
-	if v == ValkeyVersion && n > 0 && payload[0] == typeValkeyHash {
-		return nil, fmt.Errorf("%w: hash (hash table with field expiry, of Valkey)", ErrType)
-	}
-	return payload[:n], nil
+	return payload[:n], v == ValkeyVersion, nil
 }

@@ -85,7 +85,7 @@ func streamOf(payload []byte) (told, error) {
 
 // write writes a stream in the form of a type byte.
 func (v *told) write(form byte) []byte {
-	w := NewStreamWriter(nil)
+	w := NewStreamWriter(nil, Version)
 	for _, e := range v.entries {
 		_ = w.Entry(e.id, len(e.fields), func(yield func([]byte)) error {
 			for _, f := range e.fields {

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// A StreamWriter writes the payload of a stream in the form of Redis 7.0: first all entries,
-// in their order, then the head, then each group with what is pending in it and its consumers.
+// A StreamWriter writes the payload of a stream in the form of Redis 7.0, or in the one before: first
+// all entries, in their order, then the head, then each group with what is pending in it and its consumers.
 type StreamWriter struct {
 	dst   []byte
+	short bool   // the form before Redis 7.0, with less in the head and in groups
 	start int    // where the number of nodes belongs
 	nodes uint64 // so far
 
@@ -28,9 +29,12 @@ const (
 	nodeBytes   = 4096
 )
 
-// NewStreamWriter begins a payload behind dst.
-func NewStreamWriter(dst []byte) *StreamWriter {
-	w := &StreamWriter{dst: append(dst, typeStream2)}
+// NewStreamWriter begins a payload behind dst, for servers that read an RDB version.
+func NewStreamWriter(dst []byte, version int) *StreamWriter {
+	w := &StreamWriter{dst: append(dst, typeStream2), short: version < Version}
+	if w.short {
+		w.dst[len(dst)] = typeStream1
+	}
 	w.start = len(w.dst)
 	return w
 }
@@ -117,9 +121,11 @@ func (w *StreamWriter) Head(h StreamHead, groups uint64) {
 	w.dst = slices.Insert(w.dst, w.start, appendLen(nil, w.nodes)...)
 	w.uint(h.Length)
 	w.lenID(h.Last)
-	w.lenID(h.First)
-	w.lenID(h.MaxDeleted)
-	w.uint(h.Added)
+	if !w.short {
+		w.lenID(h.First)
+		w.lenID(h.MaxDeleted)
+		w.uint(h.Added)
+	}
 	w.uint(groups)
 }
 
@@ -127,7 +133,9 @@ func (w *StreamWriter) Head(h StreamHead, groups uint64) {
 func (w *StreamWriter) Group(g StreamGroup, pending int64) {
 	w.dst = appendString(w.dst, g.Name)
 	w.lenID(g.Last)
-	w.uint(uint64(g.Read))
+	if !w.short {
+		w.uint(uint64(g.Read))
+	}
 	w.uint(uint64(pending))
 }
 

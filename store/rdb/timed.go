@@ -16,6 +16,13 @@ const (
 	typeTimedPacked        = 25
 )
 
+// typeValkeyHash is a hash of Valkey 9 whose fields may expire, in a payload of [ValkeyVersion]. Redis
+// has used the number for another form, so that a [Value] has readsValkeyHash instead.
+const (
+	typeValkeyHash  = 22
+	readsValkeyHash = 255
+)
+
 // TimedVersion is the RDB version that a payload of a hash needs of which fields expire: that of
 // Redis 7.4.
 const TimedVersion = 12
@@ -36,8 +43,27 @@ func AppendExpiry(dst []byte, first, expiry int64) []byte {
 	return appendLen(dst, uint64(expiry))
 }
 
+// BeginValkeyHash is BeginHash for a hash of fields that may expire in a payload of [ValkeyVersion].
+// [AppendValkeyExpiry] comes behind each value.
+func BeginValkeyHash(dst []byte, n int64) []byte {
+	return appendLen(append(dst, typeValkeyHash), uint64(n))
+}
+
+// AppendValkeyExpiry appends the expiry of a field, in ms since 1970; 0: it has none.
+func AppendValkeyExpiry(dst []byte, expiry int64) []byte {
+	if expiry == 0 {
+		expiry = valkeyNever
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(expiry))
+}
+
+// valkeyNever is the expiry in Valkey's form of a field that has none.
+const valkeyNever = -1
+
 // Timed reports whether it is a hash whose fields may expire, for [Value.EachExpiring].
-func (v *Value) Timed() bool { return v.enc >= typeTimedPreview && v.enc <= typeTimedPacked }
+func (v *Value) Timed() bool {
+	return v.enc >= typeTimedPreview && v.enc <= typeTimedPacked || v.enc == readsValkeyHash
+}
 
 // EachExpiring is Each with the expiry of each field, in ms since 1970; 0 for none.
 func (v *Value) EachExpiring(yield func(field, value []byte, expiry int64) error) error {
@@ -113,6 +139,10 @@ func timedFields(enc byte, body []byte, most limit) (next func() (timedField, bo
 			return f, false, err
 		}
 		n--
+		if enc == readsValkeyHash {
+			f, p, err = valkeyField(p, most)
+			return f, err == nil, err
+		}
 		after := uint64(0)
 		if after, p, err = readPlainLen(p); err != nil {
 			return f, false, err
@@ -128,6 +158,26 @@ func timedFields(enc byte, body []byte, most limit) (next func() (timedField, bo
 		}
 		return f, err == nil, err
 	}, nil
+}
+
+// valkeyField reads a field, its value and its expiry, and returns what follows them.
+func valkeyField(p []byte, most limit) (f timedField, rest []byte, err error) {
+	if f.field, p, err = readString(p, most); err != nil {
+		return f, nil, err
+	}
+	if f.value, p, err = readString(p, most); err != nil {
+		return f, nil, err
+	}
+	if len(p) < 8 {
+		return f, nil, errShort("time")
+	}
+	switch expiry := int64(binary.LittleEndian.Uint64(p)); {
+	case expiry < valkeyNever:
+		return f, nil, fmt.Errorf("%w: expiry %d", ErrFormat, expiry)
+	case expiry != valkeyNever:
+		f.expiry = max(expiry, 1) // 0 is for none here, and 1970 for both
+	}
+	return f, p[8:], nil
 }
 
 // timedListpack reads a listpack of fields, each with its value and its expiry.

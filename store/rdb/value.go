@@ -99,7 +99,7 @@ func Decode(payload []byte, maxLen int64) (Value, error) {
 // is needed at a time. Where grow returns false there is ErrMemory. grow may be nil.
 func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Value, error) {
 	most := limit{maxLen, grow}
-	body, err := open(payload)
+	body, valkey, err := open(payload)
 	if err != nil {
 		return Value{}, fmt.Errorf("decode: %w", err)
 	}
@@ -107,12 +107,14 @@ func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Va
 		return Value{}, fmt.Errorf("decode: %w", errShort("type"))
 	}
 	enc, ok := encodings[body[0]]
-	if !ok {
+	if !ok || valkey && body[0] > typeValkeyHash {
 		return Value{}, fmt.Errorf("decode: %w: unknown type %d", ErrFormat, body[0])
 	}
 	v := Value{Type: enc.t}
 	rest := body[1:]
 	switch {
+	case valkey && body[0] == typeValkeyHash:
+		return Value{Type: Hash, enc: readsValkeyHash, body: rest, most: most}, nil
 	case enc.t == String:
 		v.Bytes, rest, err = readString(rest, most)
 	case (enc.t == Hash || enc.t == Set || enc.t == List || enc.t == SortedSet) && body[0] <= 20, enc.t == Stream,

@@ -9,6 +9,7 @@ type Limits struct {
 	Packed       atomic.Int64 // bytes of a collection up to which it is one entry
 	Sparse       atomic.Int64 // bytes of a HyperLogLog up to which it is sparse
 	OutputBuffer atomic.Int64 // bytes of replies that wait for one client
+	DumpVersion  atomic.Int64 // the RDB version that DUMP writes; 0: the oldest that can hold the value
 	Encodings    Encodings
 	CountsUses   atomic.Bool // how often keys are used is counted, for the eviction of those that are used least
 }

@@ -149,6 +149,7 @@ func (s *Running) params() []Param {
 		Memory("output-buffer", &set.OutputBuffer, outputBufferBounds).By("output-buffer"),
 		Memory("client-memory", &set.ClientMemory, clientMemoryBounds).By("client-memory"),
 		Memory("script-memory", &set.ScriptMemory, scriptMemoryBounds).By("script-memory"),
+		set.dumpVersion(),
 	}
 }
 

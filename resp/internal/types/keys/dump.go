@@ -2,6 +2,7 @@ package keys
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -42,7 +43,17 @@ func cmdDump(x *command.Call) {
 		x.RefuseByLimit(command.MsgNoMemory)
 		return
 	}
-	payload, err := collection.AppendDump(nil, x.Unit, key, v)
+	var payload []byte
+	version := int(x.Limits.DumpVersion.Load())
+	if version == 0 {
+		payload, err = collection.AppendDump(nil, x.Unit, key, v)
+	} else {
+		payload, err = collection.AppendDumpAs(nil, x.Unit, key, v, version)
+	}
+	if errors.Is(err, rdb.ErrVersion) {
+		x.Error(fmt.Sprintf("ERR %v; dump-rdb-version is %d", err, version))
+		return
+	}
 	if err != nil {
 		x.Fail(err)
 		return
