@@ -2,9 +2,7 @@ package resp
 
 import (
 	"maps"
-	"net"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/ringside-kv/ringside/resp/internal/placement"
@@ -39,41 +37,31 @@ func (s *Server) mode() string {
 	return "standalone"
 }
 
-// A slotView is what a client is told by CLUSTER: the table, and where its nodes are.
-type slotView struct {
-	*placement.Slots
-	self    string
-	hosts   map[string]hostPort
-	proxies map[string]bool
-	away    map[string]bool // nodes that seem to be gone
-}
-
-type hostPort struct {
-	Host string
-	port int
-}
-
-func (x *call) slotView() slotView {
+// slotView is what CLUSTER tells the client.
+func (x *call) slotView() *placement.View {
 	routes := x.srv.routes.Load()
 	if routes == nil || !x.srv.cfg.Slots {
 		// The client has reached the node where it believes it to be.
 		self := x.srv.selfID()
-		return slotView{
+		return &placement.View{
 			Slots: placement.LoneSlots(self),
-			self:  self,
-			hosts: map[string]hostPort{self: splitAddr(x.conn.net.LocalAddr().String())},
+			Self:  self,
+			Hosts: map[string]placement.HostPort{self: placement.SplitAddr(x.conn.net.LocalAddr().String())},
 		}
 	}
-	v := slotView{Slots: routes.slotTable(), self: routes.Self, hosts: make(map[string]hostPort), proxies: make(map[string]bool), away: make(map[string]bool)}
+	v := &placement.View{
+		Slots: routes.slotTable(), Self: routes.Self,
+		Hosts: make(map[string]placement.HostPort), Proxies: make(map[string]bool), Away: make(map[string]bool),
+	}
 	for id, node := range routes.Nodes {
 		if node.Addr != "" {
-			v.hosts[id] = splitAddr(node.Addr)
+			v.Hosts[id] = placement.SplitAddr(node.Addr)
 		}
-		v.proxies[id] = node.Proxy
-		v.away[id] = node.Away && id != v.self
+		v.Proxies[id] = node.Proxy
+		v.Away[id] = node.Away && id != v.Self
 	}
-	if _, ok := v.hosts[v.self]; !ok {
-		v.hosts[v.self] = splitAddr(x.conn.net.LocalAddr().String())
+	if _, ok := v.Hosts[v.Self]; !ok {
+		v.Hosts[v.Self] = placement.SplitAddr(x.conn.net.LocalAddr().String())
 	}
 	return v
 }
@@ -84,19 +72,4 @@ func (s *Server) selfID() string {
 		return routes.Self
 	}
 	return s.cfg.NodeID
-}
-
-func splitAddr(addr string) hostPort {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return hostPort{Host: addr}
-	}
-	n, _ := strconv.Atoi(port)
-	return hostPort{host, n}
-}
-
-// known tells whether clients can be told where a node is.
-func (v *slotView) known(id string) bool {
-	_, ok := v.hosts[id]
-	return ok
 }

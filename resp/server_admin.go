@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 )
 
@@ -97,8 +98,8 @@ func infoReplication(w *admin.Info, s *Server) {
 		w.Line("min_slaves_good_slaves", good)
 	}
 	for i, b := range backups {
-		at := splitAddr(b.Addr)
-		w.Line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.Host, at.port))
+		at := placement.SplitAddr(b.Addr)
+		w.Line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.Host, at.Port))
 	}
 	w.NoBacklog(s.runID)
 }

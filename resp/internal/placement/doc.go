@@ -1,3 +1,3 @@
-// Package placement describes placements to clients: as the slots of Redis Cluster (slots.go), and as
-// messages about what has changed (changes.go).
+// Package placement describes placements to clients: as the slots of Redis Cluster (slots.go), in the
+// replies of CLUSTER (cluster.go), and as messages about what has changed (changes.go).
 package placement
