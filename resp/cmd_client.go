@@ -2,6 +2,7 @@ package resp
 
 import (
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -74,16 +75,22 @@ func cmdClientReply(x *call) {
 	x.OK()
 }
 
-func cmdClientNoEvict(x *call) {
-	switch {
-	case wire.EqualFold(x.Args[2], "on"):
-		x.conn.session.noEvict.Store(true)
-	case wire.EqualFold(x.Args[2], "off"):
-		x.conn.session.noEvict.Store(false)
-	default:
+func cmdClientNoEvict(x *call) { x.toggle(&x.conn.session.noEvict) }
+
+// cmdClientNoTouch is of Redis 7.2.
+func cmdClientNoTouch(x *call) {
+	x.toggle(&x.conn.session.noTouch)
+	x.conn.unit.SetNoTouch(x.conn.session.noTouch.Load())
+}
+
+// toggle sets a switch by the word behind the subcommand, and replies.
+func (x *call) toggle(at *atomic.Bool) {
+	on := wire.EqualFold(x.Args[2], "on")
+	if !on && !wire.EqualFold(x.Args[2], "off") {
 		x.Error(command.MsgSyntax)
 		return
 	}
+	at.Store(on)
 	x.OK()
 }
 

@@ -125,6 +125,9 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	if s.noEvict.Load() {
 		flags += "e"
 	}
+	if s.noTouch.Load() {
+		flags += "T"
+	}
 	if flags == "" {
 		flags = "N"
 	}

@@ -177,6 +177,9 @@ func cmdReset(x *call) {
 	s.redirect = x.srv.settings.Redirect.Load()
 	s.readonly = false
 	s.early = false
+	s.noEvict.Store(false)
+	s.noTouch.Store(false)
+	x.conn.unit.SetNoTouch(false)
 	s.database.Store(0)
 	s.setName("")
 	if s.replies == replyOff {

@@ -22,6 +22,8 @@ type Forwarded struct {
 	// which of its clients writes, if that one is not to be told; else 0.
 	Keeper string
 	Author int64
+	// NoTouch: the requests are no use of their keys.
+	NoTouch bool
 	// Deadline, unless it is 0, is when the asking node gives the batch up, on [Config.Clock]: a
 	// request that would begin later is not run, also if it has waited for a latch, a range on
 	// hold or a pause meanwhile.
@@ -108,7 +110,7 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
-	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch
 }
 
 // late tells whether the batch is given up at a time on [Config.Clock].
@@ -130,6 +132,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	c.session.early = batches[0].Early
 	f.keeper = batches[0].Keeper
 	c.unit.SetAuthor(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
+	c.unit.SetNoTouch(batches[0].NoTouch)
 	c.reqs, c.args = c.reqs[:0], c.args[:0]
 	size, writes := 0, false
 	n := 0

@@ -86,6 +86,8 @@ type Terms struct {
 	// when it changes. Author is which of them writes, if that one is not to be told, else 0.
 	Keeps  bool
 	Author int64
+	// NoTouch: the requests are no use of their keys.
+	NoTouch bool
 }
 
 // A Way carries one batch at a time to another node. It belongs to one goroutine.

@@ -39,6 +39,7 @@ type session struct {
 
 	database atomic.Int32 // chosen by SELECT
 	noEvict  atomic.Bool
+	noTouch  atomic.Bool // and so is the unit of the connection
 	monitor  atomic.Bool
 	watching atomic.Bool // the placement
 	waiting  atomic.Bool // held back by the server: a pause, a wrong password
@@ -83,7 +84,9 @@ func (s *session) setName(name string) {
 }
 
 // terms are how the connection wants replies of other nodes.
-func (c *conn) terms() Terms { return Terms{RESP3: c.out.Proto == 3, Early: c.session.early} }
+func (c *conn) terms() Terms {
+	return Terms{RESP3: c.out.Proto == 3, Early: c.session.early, NoTouch: c.session.noTouch.Load()}
+}
 
 // keepReply reports whether the reply that was just written is to be sent. Each
 // command is to write one, even if it knows that it will be dropped.

@@ -67,6 +67,10 @@ var connectionCommands = []command.Row{
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
+				Name: "no-touch", Arity: 3, Group: "connection", Run: byServer(cmdClientNoTouch),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
+			},
+			{
 				Name: "help", Arity: 2, Group: "connection", Run: admin.ClientHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},

@@ -15,6 +15,7 @@ import (
 // onPurpose names the rows that real Redis 7.0 does not have like this.
 var onPurpose = map[string]string{
 	"client|setinfo":    "of Redis 7.2: client libraries send it when they connect",
+	"client|no-touch":   "of Redis 7.2",
 	"bitop":             "has operations of Redis 8.2",
 	"zrank":             "has an option of Redis 7.2",
 	"zrevrank":          "has an option of Redis 7.2",

@@ -281,6 +281,8 @@ func (u *Unit) apply(w Waiter) error {
 				s.cache.Remove(c.place, c.key)
 			} else if u.copying {
 				s.cache.Refresh(c.place, c.key, c.line)
+			} else if u.noTouch {
+				s.cache.PutUntouched(c.place, c.key, c.line)
 			} else {
 				s.cache.Put(c.place, c.key, c.line)
 			}

@@ -244,7 +244,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		return nil, false, u.s.readFailed(err)
 	}
 	value = u.copyBytes(value)
-	if cached {
+	if cached && !u.noTouch {
 		u.s.cache.FillElement(v.place, line, value, l, version)
 	}
 	return value, true, closer.Close()

@@ -33,6 +33,7 @@ type Unit struct {
 	changeNotices
 	eventNotes
 	fieldTimes
+	keyUses
 	long  longValues
 	dirty dirtyPieces
 

@@ -117,7 +117,7 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided in
 	var lines []byte
 	var answer cache.Answer
 	switch {
-	case u.peeking:
+	case u.peeking || u.noTouch:
 		lines, answer = u.s.cache.Peek(p, key, u.lines)
 	case u.heading:
 		lines, elided, answer = u.s.cache.Head(p, key, u.lines)
@@ -148,7 +148,7 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided in
 	u.lines = append(u.lines, value...)
 	line = u.lines[start:len(u.lines):len(u.lines)]
 	_ = closer.Close()
-	if !u.peeking {
+	if !u.peeking && !u.noTouch {
 		u.s.cache.Fill(p, key, line, l, version)
 	}
 	return line, 0, true, nil

@@ -82,6 +82,9 @@ func TestPeersMeetAndTalk(t *testing.T) {
 		if got := conn.(interface{ PeerIncarnation() uint64 }).PeerIncarnation(); got != 7 {
 			t.Errorf("the connection leads to incarnation %d", got)
 		}
+		if got := conn.(interface{ PeerVersion() uint16 }).PeerVersion(); got != newestVersion {
+			t.Errorf("the connection speaks version %d", got)
+		}
 		for _, size := range []int{1, 100, maxRecord - 1, maxRecord, maxRecord + 1, 1 << 20} {
 			sent := make([]byte, size)
 			r := rand.New(rand.NewPCG(1, uint64(size)))

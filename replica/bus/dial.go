@@ -14,7 +14,8 @@ import (
 // it is empty). A refusal by either side is a *RefusedError. The time for
 // connecting and shaking hands is bounded by ctx and by the HandshakeTimeout. The
 // caller closes the connection; Close of the bus does, too. The connection has a method
-// PeerIncarnation() uint64, which tells to which start of the node it leads.
+// PeerIncarnation() uint64, which tells to which start of the node it leads, and PeerVersion() uint16, which
+// tells the version of the protocol that both use.
 func (b *Bus) Dial(ctx context.Context, addr, peerID string, purpose Purpose) (net.Conn, Peer, error) {
 	conn, peer, err := b.dial(ctx, addr, peerID, purpose)
 	if err != nil {

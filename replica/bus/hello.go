@@ -25,6 +25,7 @@ import (
 // databases that are kept together.
 // Version 11: the table may hold agreed values, as users. What travels is that of version 4; RING AS may be
 // in front of a forwarded request.
+// Version 12: forwarded commands may say that they are no use of their keys (CLIENT NO-TOUCH).
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -39,7 +40,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 11
+	newestVersion = 12
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.

@@ -53,6 +53,11 @@ func (c *sealedConn) PeerIncarnation() uint64 {
 	return c.Conn.(interface{ PeerIncarnation() uint64 }).PeerIncarnation()
 }
 
+// PeerVersion is that of what carries the connection.
+func (c *sealedConn) PeerVersion() uint16 {
+	return c.Conn.(interface{ PeerVersion() uint16 }).PeerVersion()
+}
+
 func newSealedConn(conn net.Conn, sealing, opening []byte) (*sealedConn, error) {
 	c := &sealedConn{Conn: conn}
 	for _, side := range []struct {

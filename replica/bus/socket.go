@@ -49,17 +49,24 @@ func (b *Bus) own(conn net.Conn) dialledConn {
 }
 
 // dialled is what is known of the other end of a connection that [Bus.Dial] has made.
-type dialled struct{ incarnation uint64 }
+type dialled struct {
+	incarnation uint64
+	version     uint16
+}
 
 // PeerIncarnation is that of the node at the other end, 0 for a connection that was accepted.
 func (d *dialled) PeerIncarnation() uint64 { return d.incarnation }
 
-func (d *dialled) reached(peer Peer) { d.incarnation = peer.Incarnation }
+// PeerVersion is the version of the protocol that both ends use, 0 for a connection that was accepted.
+func (d *dialled) PeerVersion() uint16 { return d.version }
+
+func (d *dialled) reached(peer Peer) { d.incarnation, d.version = peer.Incarnation, peer.Version }
 
 // A dialledConn is one that own returns.
 type dialledConn interface {
 	net.Conn
 	PeerIncarnation() uint64
+	PeerVersion() uint16
 	reached(peer Peer)
 }
 

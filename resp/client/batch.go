@@ -22,6 +22,8 @@ type Batch struct {
 	// Keeps and Author are as in [Call].
 	Keeps  bool
 	Author int64
+	// NoTouch says that the commands are no use of their keys.
+	NoTouch bool
 	// Deadline is when the caller gives the call up, or a little before, on
 	// [ServeConfig.Clock]: do not begin to execute it then. 0 stands for no deadline.
 	Deadline time.Duration
@@ -38,7 +40,7 @@ func newBatch(w *replyWriter, r *requestFrame) *Batch {
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
 	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, r.deadline
-	b.Keeps, b.Author = r.keeps, r.author
+	b.Keeps, b.Author, b.NoTouch = r.keeps, r.author, r.noTouch
 	b.answered.Store(false)
 	return b
 }

@@ -24,6 +24,8 @@ type Call struct {
 	// that. Author is which of them writes, if that one is not to be told of it; else 0.
 	Keeps  bool
 	Author int64
+	// NoTouch says that the commands are no use of their keys. Peers of older versions are not told.
+	NoTouch bool
 	// Lane picks the connection: calls of one lane travel on the same one, in the
 	// order of their Sends. Give each client a lane.
 	Lane uint32

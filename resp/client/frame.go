@@ -15,7 +15,7 @@ import (
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
-// writes, if that one is not to be told. The deadline is in ns on the clock of the side that
+// writes, if that one is not to be told; bit 3, the commands are no use of their keys. The deadline is in ns on the clock of the side that
 // serves, 0 for none: so the time that a request lies in buffers counts, also while the serving
 // process is stopped. It comes last, since the time of a large request is put off while its bytes
 // travel. The serving side writes its clock first of all, and in front of each batch of replies;
@@ -38,9 +38,13 @@ const (
 	// defaultMaxFrame leaves room for Redis' largest value.
 	defaultMaxFrame = 513 << 20
 
-	flagRESP3 = 1
-	flagEarly = 2
-	flagKeeps = 4
+	flagRESP3   = 1
+	flagEarly   = 2
+	flagKeeps   = 4
+	flagNoTouch = 8 // to peers that speak noTouchVersion
+
+	// noTouchVersion is the version of the protocol between nodes from which on peers know flagNoTouch.
+	noTouchVersion = 12
 
 	authorSize = 8 // of a request that says that it keeps
 )
@@ -64,6 +68,7 @@ type requestFrame struct {
 	resp3    bool
 	early    bool
 	keeps    bool
+	noTouch  bool
 	author   int64
 	deadline time.Duration // on the clock of the serving side; 0: none
 	count    uint32
@@ -86,6 +91,9 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.early {
 		flags |= flagEarly
 	}
+	if r.noTouch {
+		flags |= flagNoTouch
+	}
 	b = append(b, flags)
 	b = binary.BigEndian.AppendUint32(b, r.count)
 	if r.keeps {
@@ -100,7 +108,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^(flagRESP3|flagEarly|flagKeeps) != 0 {
+	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
 	end := len(frame) - deadlineSize
@@ -109,6 +117,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		resp3:    flags&flagRESP3 != 0,
 		early:    flags&flagEarly != 0,
 		keeps:    flags&flagKeeps != 0,
+		noTouch:  flags&flagNoTouch != 0,
 		count:    binary.BigEndian.Uint32(frame[13:]),
 		commands: frame[requestHead:end],
 		deadline: time.Duration(binary.BigEndian.Uint64(frame[end:])),

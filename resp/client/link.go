@@ -30,6 +30,8 @@ type link struct {
 	// incarnation is which start of the peer this connection leads to, 0 if it does not say;
 	// under mu.
 	incarnation uint64
+	// version is that of the protocol that the peer speaks, 0 if it does not say.
+	version uint16
 }
 
 func newLink(p *Peer) *link {
@@ -114,10 +116,13 @@ func (l *link) connect() error {
 		l.peer.cfg.Logger.Info("client: peer is reachable again")
 	}
 	l.answered = false
-	l.incarnation = 0
+	l.incarnation, l.version = 0, 0
 	l.clock = newPeerClock(theirs, mine)
 	if c, ok := conn.(interface{ PeerIncarnation() uint64 }); ok {
 		l.incarnation = c.PeerIncarnation()
+	}
+	if c, ok := conn.(interface{ PeerVersion() uint16 }); ok {
+		l.version = c.PeerVersion()
 	}
 	l.up(conn)
 	return nil

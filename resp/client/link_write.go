@@ -41,6 +41,7 @@ func (l *link) encode() (large []byte) {
 	for large == nil && l.due() && len(l.out) < writeBatch && l.state == muxUp {
 		c := l.queue.pop()
 		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, count: uint32(c.N), commands: c.Commands}
+		r.noTouch = c.NoTouch && l.version >= noTouchVersion
 		if c.deadline != 0 {
 			if t == 0 {
 				mine = l.peer.cfg.Clock()

@@ -16,7 +16,7 @@ type PeerConfig struct {
 	// Dial makes a connection whose other end runs ServeForward. It is called from
 	// any goroutine, must heed its context, and may take DialTimeout. The connection may
 	// have a method PeerIncarnation() uint64, which numbers the starts of the node: see
-	// [Peer.Abandon].
+	// [Peer.Abandon], and PeerVersion() uint16, the version of the protocol between nodes.
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Conns is how many connections share the load; default 2.
 	Conns int

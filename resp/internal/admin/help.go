@@ -36,6 +36,8 @@ func ClientHelp(x *command.Call) {
 		"    Describe the connections, one to a line.",
 		"NO-EVICT ON|OFF",
 		"    Exempt this connection when clients use too much memory.",
+		"NO-TOUCH ON|OFF",
+		"    Leave the LRU and LFU figures of keys that this connection reads as they are.",
 		"PAUSE <milliseconds> [WRITE|ALL]",
 		"    Hold back writes, or all commands, for a time.",
 		"REPLY ON|OFF|SKIP",

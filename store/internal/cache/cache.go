@@ -269,6 +269,35 @@ func (c *Cache) Put(p layout.Place, key, line []byte) {
 	s.mu.Unlock()
 }
 
+// PutUntouched is Put that is no use of a key which has a line.
+func (c *Cache) PutUntouched(p layout.Place, key, line []byte) {
+	if c.shards == nil {
+		return
+	}
+	if len(line) > maxLine || len(key) > maxLineKey {
+		c.Lose(p, key)
+		return
+	}
+	id := keyID(p, key)
+	s := c.shard(&id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := c.clock.Load()
+	slot, ok := s.find(&id)
+	if !ok {
+		s.put(&id, line, now)
+		return
+	}
+	e := s.entry(slot)
+	seen, frequency := binary.LittleEndian.Uint32(e[entSeen:]), e[entFrequency]
+	s.put(&id, line, now)
+	if slot, ok = s.find(&id); ok {
+		e = s.entry(slot)
+		binary.LittleEndian.PutUint32(e[entSeen:], seen)
+		e[entFrequency] = frequency
+	}
+}
+
 // Fill is put for a line that was read from Pebble: it does nothing if the version
 // has changed since it was want, or says that a commit is under way: the line may be an old
 // one then, also that of a receiver, which the reader does not wait for. The check is

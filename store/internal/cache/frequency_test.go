@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -62,6 +63,17 @@ func TestFrequencyFollowsUses(t *testing.T) {
 	}
 	if _, ok := c.UsageOf(key(7)); ok {
 		t.Error("a key without a line has a usage")
+	}
+	p, k := key(0)
+	for _, line := range []string{"LINE", strings.Repeat("longer", 20)} {
+		c.PutUntouched(p, k, []byte(line))
+		if got, answer := c.Peek(p, k, nil); answer != Hit || string(got) != line {
+			t.Errorf("%q, %v after PutUntouched of %q", got, answer, line)
+		}
+	}
+	c.PutUntouched(layout.Place(9)<<40, []byte("9"), []byte("line"))
+	if u := usage(9); u.Idle != 0 || u.Frequency != FirstFrequency {
+		t.Errorf("a key that is new is idle for %d s, with counter %d", u.Idle, u.Frequency)
 	}
 	// What is looked at is not used.
 	if u := usage(0); u.Idle != 180+3600 {

@@ -30,7 +30,13 @@ func cmdUnlink(x *command.Call) { cmdDel(x) }
 
 func cmdExists(x *command.Call) { countKeys(x, x.Unit.Peek) }
 
-func cmdTouch(x *command.Call) { countKeys(x, x.Unit.Get) }
+func cmdTouch(x *command.Call) {
+	if x.Unit.NoTouch() { // of all commands it alone touches all the same
+		x.Unit.SetNoTouch(false)
+		defer x.Unit.SetNoTouch(true)
+	}
+	countKeys(x, x.Unit.Get)
+}
 
 // countKeys replies with how many of the arguments are keys that exist.
 func countKeys(x *command.Call, look func([]byte) (store.Value, error)) {
