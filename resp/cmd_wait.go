@@ -19,7 +19,49 @@ func cmdWait(x *call) {
 		x.Error(command.MsgNotInteger)
 		return
 	}
-	timeout, msg := parseTimeout(x.Args[2])
+	count := 0 // what was found last
+	x.waitFor(x.Args[2], func(patience time.Duration) bool {
+		if n, ok := x.backupsOf(&x.conn.footprint, patience); ok {
+			count = n
+		}
+		return int64(count) >= replicas
+	}, func() { x.Int(int64(count)) })
+}
+
+// cmdWaitaof is of Redis 7.2. It is WAIT for what has reached stable storage: the first number of its reply
+// is 1 if the primaries have all that the connection has written there, the second how many backups have.
+func cmdWaitaof(x *call) {
+	local, ok := wire.ParseInt(x.Args[1])
+	if ok && (local < 0 || local > 1) {
+		x.Error("ERR value is out of range, value must between 0 and 1")
+		return
+	}
+	replicas, okReplicas := wire.ParseInt(x.Args[2])
+	switch {
+	case !ok || !okReplicas:
+		x.Error(command.MsgNotInteger)
+		return
+	case replicas < 0:
+		x.Error("ERR value is out of range, must be positive")
+		return
+	}
+	primaries, backups := 0, 0 // what was found last
+	x.waitFor(x.Args[3], func(patience time.Duration) bool {
+		if _, ok := x.backupsOf(&x.conn.footprint, patience); ok {
+			primaries, backups = x.syncCopies(&x.conn.footprint, patience)
+		}
+		return int64(primaries) >= local && int64(backups) >= replicas
+	}, func() {
+		x.Array(2)
+		x.Int(int64(primaries))
+		x.Int(int64(backups))
+	})
+}
+
+// waitFor is what WAIT and its like have in common: it looks, with some patience for other nodes, until what
+// the client waits for has come or its time is over, and then replies.
+func (x *call) waitFor(ms []byte, look func(patience time.Duration) (came bool), reply func()) {
+	timeout, msg := parseTimeout(ms)
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -32,26 +74,23 @@ func cmdWait(x *call) {
 		end = math.MaxInt64
 	}
 	defer x.conn.markBlocked(false)
-	count := 0 // what was found last
 	for first := true; ; first = false {
 		var next chan struct{}
-		look := time.Duration(math.MaxInt64) // until it is asked again, whatever happens
+		again := time.Duration(math.MaxInt64) // until it is asked again, whatever happens
 		if routes := x.srv.routes.Load(); routes != nil {
 			next = routes.next
 			if len(routes.links) > 0 {
-				look = waitPause
+				again = waitPause
 			}
 		}
 		left := max(end-x.srv.clock(), time.Millisecond)
 		if first {
 			left = max(left, waitPause)
 		}
-		if n, ok := x.backupsOf(&x.conn.footprint, min(left, x.srv.forwardTimeout())); ok {
-			count = n
-		}
+		came := look(min(left, x.srv.forwardTimeout()))
 		left = end - x.srv.clock()
 		how := waitTimedOut
-		if int64(count) < replicas && left > 0 {
+		if !came && left > 0 {
 			how = x.conn.wakeReason(time.Time{})
 		}
 		if how != waitGoesOn {
@@ -59,12 +98,12 @@ func cmdWait(x *call) {
 			if how == waitUnblocked {
 				x.Error(msgUnblocked)
 			} else {
-				x.Int(int64(count))
+				reply()
 			}
 			return
 		}
 		x.conn.markBlocked(true)
-		if left = min(left, look); left > command.Forever {
+		if left = min(left, again); left > command.Forever {
 			left = 0
 		}
 		x.conn.linger(left, next)

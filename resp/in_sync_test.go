@@ -2,7 +2,10 @@ package resp
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
@@ -61,6 +64,73 @@ func TestWaitCountsWhereItWasWritten(t *testing.T) {
 	redirected.Want("+OK", "SET", keys[0], "v")
 	redirected.Want(":2", "WAIT", "2", "0")
 	redirected.Want("-MOVED "+fmt.Sprint(uint32(r.token([]byte(keys[3]))))+" "+r.addrs[2], "SET", keys[3], "v")
+}
+
+func TestWaitaofCountsLogsThatAreFlushed(t *testing.T) {
+	r := routedApart(t, 3)
+	r.placeAll(quarters(t, []string{"n0", "n1", "n2"}, []string{"n0", "n1"}, []string{"n1", "n0", "n2"}, []string{"n2"}))
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("*(:1 :0)", "WAITAOF", "1", "0", "0") // nothing is written: what all ranges have
+	for _, step := range []struct {
+		quarter int
+		want    string
+		n       string
+	}{
+		{0, "*(:1 :2)", "2"},
+		{2, "*(:1 :2)", "2"},
+		{1, "*(:1 :1)", "1"},
+		{3, "*(:1 :0)", "0"},
+	} {
+		before := make([]time.Time, len(r.servers))
+		for i, srv := range r.servers {
+			before[i] = srv.store.LastSync()
+		}
+		o.Want("+OK", "SET", r.keyIn(step.quarter), "v")
+		o.Want(step.want, "WAITAOF", "1", step.n, "0")
+		for i, srv := range r.servers {
+			copies := r.servers[0].routes.Load().Placement.Row(step.quarter)
+			id := fmt.Sprint("n", i)
+			if (copies.Primary == id || slices.Contains(copies.Backups, id)) && !srv.store.LastSync().After(before[i]) {
+				t.Errorf("quarter %d: %s has not flushed its log", step.quarter, id)
+			}
+		}
+	}
+	link := r.links["n1"]
+	link.Link = deadLink{wait: ErrTimeout, asks: make(chan struct{}, 1000)}
+	r.links["n1"] = link
+	r.place(0, r.servers[0].routes.Load().Placement, nil)
+	o = resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "SET", r.keyIn(0), "v")
+	o.Want("*(:1 :1)", "WAITAOF", "1", "2", "50") // a node is silent
+	o.Want("+OK", "MULTI")
+	o.Want("+QUEUED", "WAITAOF", "1", "2", "0")
+	o.Want("*(*(:1 :1))", "EXEC")
+	for command, want := range map[string]string{
+		"WAITAOF 1 0":      "-ERR wrong number of arguments for 'waitaof' command",
+		"WAITAOF x 0 0":    "-ERR value is not an integer or out of range",
+		"WAITAOF 2 0 0":    "-ERR value is out of range, value must between 0 and 1",
+		"WAITAOF -1 0 0":   "-ERR value is out of range, value must between 0 and 1",
+		"WAITAOF 0 y 0":    "-ERR value is not an integer or out of range",
+		"WAITAOF 0 -1 0":   "-ERR value is out of range, must be positive",
+		"WAITAOF 0 0 z":    "-ERR timeout is not an integer or out of range",
+		"WAITAOF 0 0 -1":   "-ERR timeout is negative",
+		"WAITAOF 1 1000 1": "*(:1 :1)",
+	} {
+		o.Want(want, strings.Fields(command)...)
+	}
+}
+
+func TestWaitaofOfALoneNode(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	o.Want("*(:1 :0)", "WAITAOF", "1", "0", "0")
+	before := srv.store.LastSync()
+	o.Want("+OK", "SET", "k", "v")
+	o.Want("*(:1 :0)", "WAITAOF", "1", "0", "0")
+	if !srv.store.LastSync().After(before) {
+		t.Error("the log was not flushed")
+	}
+	o.Want("*(:1 :0)", "WAITAOF", "1", "1", "20")
 }
 
 func TestWaitWaitsForBackups(t *testing.T) {

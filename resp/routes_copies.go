@@ -164,6 +164,61 @@ func (x *call) backupsOf(f *footprint.Footprint, timeout time.Duration) (n int, 
 	return least, true
 }
 
+// syncCopies has all nodes that have a range which f touches flush their logs to stable storage. It returns 1 if
+// the primaries have, else 0, and how many backups of a range have, in the range that has fewest. The caller
+// knows that the backups have all that was written (backupsOf).
+func (x *call) syncCopies(f *footprint.Footprint, timeout time.Duration) (primaries, backups int) {
+	routes := x.srv.routes.Load()
+	if routes == nil {
+		return admin.Bit(f.IsEmpty() || x.srv.store.Sync() == nil), 0
+	}
+	newest := x.srv.placement(routes)
+	synced := make(map[string]bool)
+	for row := range newest.Rows() {
+		for _, id := range append([]string{row.Primary}, row.Backups...) {
+			if f.Touches(row.Range) {
+				synced[id] = false
+			}
+		}
+	}
+	asked := make(map[string]*batch)
+	for id := range synced {
+		if route, ok := routes.Nodes[id]; ok && id != routes.Self {
+			asked[id] = &batch{link: &route, bytes: wire.AppendRequest(nil, "RING", "SYNC"), requests: 1}
+			asked[id].send(Terms{}, timeout, nil)
+		}
+	}
+	if _, ok := synced[routes.Self]; ok {
+		synced[routes.Self] = x.srv.store.Sync() == nil
+	}
+	for id, b := range asked {
+		reply, err := b.reply()
+		synced[id] = err == nil && string(reply) == "+OK\r\n"
+	}
+	primaries, backups = 1, math.MaxInt
+	for row := range newest.Rows() {
+		if !f.IsEmpty() && !f.Touches(row.Range) {
+			continue
+		}
+		n := 0
+		for _, id := range row.Backups {
+			n += admin.Bit(f.IsEmpty() || synced[id])
+		}
+		backups = min(backups, n)
+		primaries = min(primaries, admin.Bit(f.IsEmpty() || synced[row.Primary]))
+	}
+	return primaries, backups
+}
+
+// cmdRingSync is this node's part of WAITAOF.
+func cmdRingSync(x *call) {
+	if err := x.srv.store.Sync(); err != nil {
+		x.Fail(err)
+		return
+	}
+	x.OK()
+}
+
 // cmdRingInsync is this node's part of WAIT, within RING PART: how many backups have all
 // that was written to its ranges that a footprint touches, in that which has fewest. With
 // 1 behind it, it waits until they have.

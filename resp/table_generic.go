@@ -34,4 +34,10 @@ var genericCommands = []command.Row{
 		Flags: command.FlagNoScript | command.FlagConnection,
 		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
 	},
+	{
+		Name: "waitaof", Arity: 4, Group: "generic", Run: byServer(cmdWaitaof),
+		Waits: true,
+		Flags: command.FlagNoScript | command.FlagConnection,
+		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
+	},
 }

@@ -16,6 +16,7 @@ import (
 var onPurpose = map[string]string{
 	"client|setinfo":    "of Redis 7.2: client libraries send it when they connect",
 	"client|no-touch":   "of Redis 7.2",
+	"waitaof":           "of Redis 7.2",
 	"bitop":             "has operations of Redis 8.2",
 	"zrank":             "has an option of Redis 7.2",
 	"zrevrank":          "has an option of Redis 7.2",

@@ -48,6 +48,11 @@ var ringCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			{
+				Name: "sync", Arity: 2, Group: "cluster", Run: byServer(cmdRingSync),
+				Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
+			},
+			{
 				Name: "drained", Arity: 4, Group: "cluster", Run: byServer(cmdRingDrained),
 				Spread: true, Between: true, Waits: true,
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,

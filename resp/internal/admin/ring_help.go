@@ -81,6 +81,8 @@ func RingHelp(x *command.Call) {
 		"STRATEGY [<name> [<setting> <value> ...]]",
 		"    Return the strategy and the progress of a switch, or switch to another",
 		"    strategy or to other settings.",
+		"SYNC",
+		"    Internal: flush the log of the node to stable storage.",
 		"THROTTLE <bytes>",
 		"    Limit data movement, in bytes per second and node; 0 is no limit.",
 		"VIEW <count> [<key> <token> ...] [<words> <word> ... ...]",
