@@ -170,7 +170,7 @@ func (x *call) backupsOf(f *footprint.Footprint, timeout time.Duration) (n int, 
 func (x *call) syncCopies(f *footprint.Footprint, timeout time.Duration) (primaries, backups int) {
 	routes := x.srv.routes.Load()
 	if routes == nil {
-		return admin.Bit(f.IsEmpty() || x.srv.store.Sync() == nil), 0
+		return admin.Bit(x.srv.store.Sync() == nil), 0 // it does not note what connections write
 	}
 	newest := x.srv.placement(routes)
 	synced := make(map[string]bool)
