@@ -26,7 +26,7 @@ func (s *Strategy) adopt(in ring.Input, members []ring.Member) *balance {
 	all = s.splitOutgrown(all, in.Load)
 
 	place := placesOf(members)
-	stakes := make([][]stake, len(all))
+	stakes, zoning := make([][]stake, len(all)), newZoning(members, in.Copies())
 	for i := range all {
 		this := &all[i]
 		stakes[i] = stakesIn(in.Present, this.Range(), place)
@@ -37,8 +37,7 @@ func (s *Strategy) adopt(in ring.Input, members []ring.Member) *balance {
 				this.was, most = st.member, st.primary
 			}
 		}
-		n := min(len(this.had), in.Copies())
-		this.holders = append(this.holders, this.had[:n]...)
+		this.holders = zoning.first(this.had, in.Copies())
 	}
 	b := newBalance(members, all, in)
 	b.fillAny()
@@ -96,7 +95,7 @@ func (b *balance) fillAny() {
 	for i := range b.all {
 		this := &b.all[i]
 		for first := int(b.mixed(int32(i), gone)) % len(b.members); len(this.holders) < b.copies; first++ {
-			if m := int32(first % len(b.members)); !slices.Contains(this.holders, m) {
+			if m := int32(first % len(b.members)); !b.bars(this.holders, gone, m) {
 				b.give(int32(i), gone, m)
 			}
 		}

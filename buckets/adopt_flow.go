@@ -63,11 +63,12 @@ func (x *adoption) look(from int32) {
 		for _, s := range x.stakes[i] {
 			costs[s.member] -= s.held
 		}
-		for _, m := range x.all[i].holders {
+		holders := x.all[i].holders
+		for _, m := range holders {
 			costs[m] = math.MaxInt64
 		}
 		for to, cost := range costs {
-			if cost < row[to].cost {
+			if cost < row[to].cost && !x.bars(holders, from, int32(to)) {
 				row[to] = move{i, cost}
 			}
 		}
@@ -103,18 +104,23 @@ func (x *adoption) run() {
 		if to == gone {
 			return
 		}
+		var path []step
+		for ; via[to] != gone; to = via[to] {
+			path = append(path, step{x.best[via[to]][to].bucket, via[to], to})
+		}
+		slices.Reverse(path)
+		for outer, inner := x.apart(path); inner != nil; outer, inner = x.apart(path) {
+			path = outer
+		}
 		changed := make(map[int32]bool)
-		for via[to] != gone {
-			from := via[to]
-			i := x.best[from][to].bucket
-			for _, m := range x.all[i].holders {
+		for _, s := range path {
+			for _, m := range x.all[s.bucket].holders {
 				changed[m] = true
 			}
-			x.give(i, from, to)
-			x.holds[from] = slices.DeleteFunc(x.holds[from], func(j int32) bool { return i == j })
-			x.holds[to] = append(x.holds[to], i)
-			changed[to] = true
-			to = from
+			x.give(s.bucket, s.from, s.to)
+			x.holds[s.from] = slices.DeleteFunc(x.holds[s.from], func(j int32) bool { return s.bucket == j })
+			x.holds[s.to] = append(x.holds[s.to], s.bucket)
+			changed[s.to] = true
 		}
 		for m := range x.best { // in their order, so that all nodes find the same
 			if changed[int32(m)] {

@@ -81,7 +81,7 @@ func fewestTokens(t *testing.T, present, desired *ring.Placement, in ring.Input)
 		costs = append(costs, cost)
 	}
 	floors, ceilings := bounds(members, in.Copies(), desired.Len())
-	return cheapest(costs, floors, ceilings, in.Copies())
+	return cheapest(costs, floors, ceilings, in.Copies(), newZoning(members, in.Copies()))
 }
 
 // partly carries out some of what turns a placement into another: whole pieces, each by the step that

@@ -129,24 +129,61 @@ func (b *balance) search(isStart, isEnd func(m int) bool) (t trade, found bool, 
 
 // carryOutCircle carries out the exchanges of a circle, by which fewer copies travel.
 func (b *balance) carryOutCircle(t trade, member int) {
-	n := len(b.members)
+	var circle []step
 	for v, first := member, true; first || v != member; first = false {
-		u := t.from[v]
-		b.give(t.edges[u*n+v].bucket, int32(u), int32(v))
-		v = u
+		circle = append(circle, b.step(t, v))
+		v = t.from[v]
 	}
+	slices.Reverse(circle)
+	for outer, inner := b.apart(circle); inner != nil; outer, inner = b.apart(circle) {
+		// Of the two circles one has a negative sum.
+		if circle = outer; b.cost(inner) < b.cost(outer) {
+			circle = inner
+		}
+	}
+	b.take(circle)
 }
 
 func (b *balance) carryOut(t trade) {
-	n := len(b.members)
+	var path []step
 	for v := t.end; t.from[v] != gone; v = t.from[v] {
-		u := t.from[v]
-		giver := int32(u)
-		if u == n {
-			giver = gone
-		}
-		b.give(t.edges[u*n+v].bucket, giver, int32(v))
+		path = append(path, b.step(t, v))
 	}
+	slices.Reverse(path)
+	for outer, inner := b.apart(path); inner != nil; outer, inner = b.apart(path) {
+		path = outer
+	}
+	b.take(path)
+}
+
+// step is the exchange by which a trade reaches a member.
+func (b *balance) step(t trade, to int) step {
+	from, n := t.from[to], len(b.members)
+	s := step{t.edges[from*n+to].bucket, int32(from), int32(to)}
+	if from == n {
+		s.from = gone
+	}
+	return s
+}
+
+func (b *balance) take(path []step) {
+	for _, s := range path {
+		b.give(s.bucket, s.from, s.to)
+	}
+}
+
+// cost is how many copies more travel by a path.
+func (b *balance) cost(path []step) int {
+	sum := 0
+	for _, s := range path {
+		if had := b.all[s.bucket].had; !slices.Contains(had, s.to) {
+			sum++
+		}
+		if had := b.all[s.bucket].had; s.from != gone && !slices.Contains(had, s.from) {
+			sum--
+		}
+	}
+	return sum
 }
 
 // exchanges finds for each pair of members the cheapest copy that the first could
@@ -172,6 +209,9 @@ func (b *balance) exchanges() []exchange {
 				receipt = 0
 			}
 			for _, u := range givers {
+				if b.zone != nil && b.crowded(this.holders, u, b.zone[v]) {
+					continue
+				}
 				cost := receipt
 				if int(u) != n && !slices.Contains(this.had, u) {
 					cost-- // the giver was about to receive it

@@ -27,6 +27,7 @@ type balance struct {
 	copies  int
 	all     []bucket
 	order   []int32 // the buckets, well mixed: neighbours should not lie on one node
+	zoning
 
 	held   []int     // how many buckets each member is to have, as moves go by
 	quotas           // how many it should have in the end
@@ -37,10 +38,13 @@ type balance struct {
 func newBalance(members []ring.Member, all []bucket, in ring.Input) *balance {
 	n, copies := len(members), in.Copies()
 	b := &balance{
-		members: members, copies: copies, all: all,
+		members: members, copies: copies, all: all, zoning: newZoning(members, copies),
 		held: make([]int, n), serves: make([]int, n), share: make([]float64, n),
 	}
 	for i := range all {
+		if b.zone != nil {
+			all[i].holders = b.first(all[i].holders, len(all[i].holders))
+		}
 		for _, m := range all[i].holders {
 			b.held[m]++
 		}
@@ -56,7 +60,7 @@ func newBalance(members []ring.Member, all []bucket, in ring.Input) *balance {
 		exact[i] *= float64(len(all))
 	}
 	shift.apply(exact, len(all))
-	b.quotas = newQuotas(exact, b.held, len(all)*copies)
+	b.quotas = newQuotas(exact, b.held, len(all)*copies, b.room(len(all)))
 
 	b.order = make([]int32, len(all))
 	for i := range all {

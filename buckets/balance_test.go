@@ -124,7 +124,11 @@ func (c *cluster) checkTotals(held, before map[string]int, buckets, copies int) 
 	return least + max(0, sum-floors-saving)
 }
 
+// equal reports whether all members have the same quotas.
 func (c *cluster) equal() bool {
+	if ring.ZonesOf(c.members) != nil {
+		return false
+	}
 	for _, m := range c.members {
 		if m.Weight != c.members[0].Weight {
 			return false
@@ -192,7 +196,7 @@ func (c *cluster) fewestMoves(before *ring.Placement) int {
 		costs = append(costs, cost)
 	}
 	floors, ceilings := bounds(members, copies, p.Len())
-	return cheapest(costs, floors, ceilings, copies)
+	return cheapest(costs, floors, ceilings, copies, newZoning(members, copies))
 }
 
 // bounds are how many of the buckets each member may have.

@@ -16,13 +16,16 @@ import (
 // choice of members with the floor and with the ceiling would be cheaper.
 func (b *balance) moveCopies() {
 	b.dropExcess()
+	b.regain()
 	t := newTakers(b)
 	b.fillMissing(t)
 	b.unloadFull(t)
 	for b.augment() {
 	}
+	b.cheapen()
 	for b.improve() {
 	}
+	b.fillRest()
 }
 
 // dropExcess takes copies away where there are more than wanted, from those that
@@ -53,7 +56,7 @@ func (b *balance) fillMissing(t *takers) {
 			if len(this.holders) >= copies {
 				continue
 			}
-			if to, ok := t.pick(this.holders, b.mixed(i, int32(copies))); ok {
+			if to, ok := t.pick(this.holders, gone, b.mixed(i, int32(copies))); ok {
 				b.give(i, gone, to)
 				t.took(to)
 			}
@@ -102,7 +105,7 @@ func (b *balance) unloadFull(t *takers) {
 			if *count == 0 || !slices.Contains(this.holders, from) {
 				return
 			}
-			to, ok := t.pick(this.holders, b.mixed(i, ^from))
+			to, ok := t.pick(this.holders, from, b.mixed(i, ^from))
 			if !ok {
 				return
 			}

@@ -7,15 +7,27 @@ import "math"
 // the copy) to the sink, which demands the floor of each quota and takes up to the ceiling.
 // It is found with Bellman and Ford's search on the whole graph, and shares nothing with
 // the strategy.
-func cheapest(costs [][]int, floors, ceilings []int, copies int) int {
+func cheapest(costs [][]int, floors, ceilings []int, copies int, z zoning) int {
 	buckets, members := len(costs), len(floors)
 	g := flow{from: make([][]int, buckets+members+2)}
 	source, sink := buckets+members, buckets+members+1
 	const must = 1 << 40
 	for i := range costs {
 		g.edge(source, i, copies, 0)
+		inZone := make(map[int32]int) // a vertex for each zone of the bucket
 		for m, cost := range costs[i] {
-			g.edge(i, buckets+m, 1, cost)
+			from := i
+			if z.zone != nil {
+				at, known := inZone[z.zone[m]]
+				if !known {
+					at = len(g.from)
+					inZone[z.zone[m]] = at
+					g.from = append(g.from, nil)
+					g.edge(i, at, z.most, 0)
+				}
+				from = at
+			}
+			g.edge(from, buckets+m, 1, cost)
 		}
 	}
 	floorSum := 0

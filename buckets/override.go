@@ -15,12 +15,12 @@ func projected(in ring.Input) *ring.Placement {
 	if in.Present == nil || len(in.Overrides) == 0 {
 		return in.Present
 	}
-	rows := make([]ring.Row, 0, in.Present.Len())
+	rows, zones := make([]ring.Row, 0, in.Present.Len()), ring.ZonesOf(in.Members)
 	for row := range in.Present.Rows() {
 		is := *row
 		is.Learners = nil
 		if o := ring.OverrideOf(in.Overrides, row.Range); o != nil && isMember(in.Members, o.Node) && is.Primary != "" {
-			is.Promote(o.Node)
+			is.Promote(o.Node, zones)
 			if at := slices.Index(is.Backups, o.Home); at >= 0 && len(is.Backups) >= in.Copies() {
 				is.Backups = slices.Delete(slices.Clone(is.Backups), at, at+1) // it has a copy until the handoff is over
 			}
@@ -36,9 +36,10 @@ func projected(in ring.Input) *ring.Placement {
 
 // overridden applies the overrides to the rows of a desired placement.
 func overridden(rows []ring.Row, in ring.Input) []ring.Row {
+	zones := ring.ZonesOf(in.Members)
 	for i := range rows {
 		if o := ring.OverrideOf(in.Overrides, rows[i].Range); o != nil && isMember(in.Members, o.Node) {
-			rows[i].Promote(o.Node)
+			rows[i].Promote(o.Node, zones)
 		}
 	}
 	return rows

@@ -22,8 +22,9 @@ type quotas struct {
 const rounding = 1e-6
 
 // newQuotas rounds exact quotas, which add up to all copies. The ceiling goes first to those who have
-// more than the floor, since there it saves a move.
-func newQuotas(shares []float64, held []int, copies int) quotas {
+// more than the floor, since there it saves a move. full reports that a member's zone has no room for
+// one more.
+func newQuotas(shares []float64, held []int, copies int, full func(totals []int, m int) bool) quotas {
 	n := len(shares)
 	q := quotas{floors: make([]int, n), ceilings: make([]int, n)}
 	rest := make([]float64, n)
@@ -49,8 +50,11 @@ func newQuotas(shares []float64, held []int, copies int) quotas {
 		return cmp.Or(cmp.Compare(rank(i), rank(j)), cmp.Compare(rest[j], rest[i]))
 	})
 	q.totals = slices.Clone(q.floors)
-	for _, i := range order[:left] {
-		q.totals[i]++
+	for _, i := range order {
+		if left > 0 && !full(q.totals, i) {
+			q.totals[i]++
+			left--
+		}
 	}
 	for i, total := range q.totals {
 		q.least += max(0, total-held[i])

@@ -1,7 +1,5 @@
 package buckets
 
-import "slices"
-
 // takers are the members that lack buckets, kept by how many: those who lack the
 // most come first, which is the order in which all can be served (the greedy
 // construction of Gale and Ryser for matrices of given row and column sums).
@@ -10,11 +8,12 @@ type takers struct {
 	levels map[int][]int32
 	place  []int // of a member in its level
 	top    int   // the highest level with a member, 0 if there is none
+	zoning
 }
 
 func newTakers(b *balance) *takers {
 	n := len(b.members)
-	t := &takers{lacks: make([]int, n), levels: make(map[int][]int32), place: make([]int, n)}
+	t := &takers{lacks: make([]int, n), levels: make(map[int][]int32), place: make([]int, n), zoning: b.zoning}
 	for m := range n {
 		t.lacks[m] = b.totals[m] - b.held[m]
 		t.enter(int32(m))
@@ -46,14 +45,14 @@ func (t *takers) took(m int32) {
 	}
 }
 
-// pick finds a member that lacks the most and is not among the holders. Of equals,
-// chance decides, so that the buckets of one member have their other copies
-// everywhere.
-func (t *takers) pick(holders []int32, chance uint32) (int32, bool) {
+// pick finds a member that lacks the most and may have a copy in the place of from or,
+// if that is gone, beside the holders. Of equals, chance decides, so that the buckets of
+// one member have their other copies everywhere.
+func (t *takers) pick(holders []int32, from int32, chance uint32) (int32, bool) {
 	level := t.levels[t.top]
 	for i := range level {
 		m := level[(int(chance)+i)%len(level)]
-		if !slices.Contains(holders, m) {
+		if !t.bars(holders, from, m) {
 			return m, true
 		}
 	}
@@ -61,7 +60,7 @@ func (t *takers) pick(holders []int32, chance uint32) (int32, bool) {
 	n := len(t.lacks)
 	for i := range n {
 		m := int32((int(chance) + i) % n)
-		if t.lacks[m] > 0 && (!found || t.lacks[m] > t.lacks[best]) && !slices.Contains(holders, m) {
+		if t.lacks[m] > 0 && (!found || t.lacks[m] > t.lacks[best]) && !t.bars(holders, from, m) {
 			best, found = m, true
 		}
 	}

@@ -24,11 +24,25 @@ func CheckPoints(n int) error {
 type Continuum struct {
 	nodes  []string
 	points []uint64 // token in the high half, index of the node in the low one
+	zone   []int32  // of each node; nil if no two are in one zone
 }
 
 // NewContinuum starts a continuum of nodes, which must be ordered the way in which
 // equal points are: the earlier node owns.
 func NewContinuum(nodes []string) *Continuum { return &Continuum{nodes: nodes} }
+
+// InZones has the copies of a range lie in different zones as far as there are some: the next node on the
+// circle is passed over if its zone has a copy.
+func (c *Continuum) InZones(members []Member) {
+	z := ZonesOf(members)
+	if z == nil {
+		return
+	}
+	c.zone = make([]int32, len(c.nodes))
+	for i, node := range c.nodes {
+		c.zone[i] = z.Of(node)
+	}
+}
 
 // Add puts a point of the i-th node on the continuum.
 func (c *Continuum) Add(node int, point Token) {
@@ -95,7 +109,8 @@ func (c *Continuum) Rows(copies int, wholeSlots bool) []Row {
 }
 
 // successors lists for each point the first distinct nodes from it on, itself first:
-// width entries a point, as many as copies or as there are nodes with points.
+// width entries a point, as many as copies or as there are nodes with points. With zones
+// they are chosen from all of the nodes in that order by [Spread].
 //
 // The list of a point is its own node, followed by the list of the next point
 // without that node; going around backwards from any point's true list gives all
@@ -103,22 +118,30 @@ func (c *Continuum) Rows(copies int, wholeSlots bool) []Row {
 func (c *Continuum) successors(copies int) []int32 {
 	n := len(c.points)
 	node := func(i int) int32 { return int32(uint32(c.points[i])) }
+	most := copies // nodes of the list
+	if c.zone != nil {
+		most = len(c.nodes)
+	}
 	var list []int32
-	for i := 0; i < n && len(list) < copies; i++ {
+	for i := 0; i < n && len(list) < most; i++ {
 		if o := node(i); !slices.Contains(list, o) {
 			list = append(list, o)
 		}
 	}
-	width := len(list)
+	width := min(len(list), copies)
 	all := make([]int32, n*width)
 	for i := n - 1; i >= 0; i-- {
 		at := slices.Index(list, node(i))
 		if at < 0 {
-			at = width - 1
+			at = len(list) - 1
 		}
 		copy(list[1:at+1], list[:at])
 		list[0] = node(i)
-		copy(all[i*width:], list)
+		if c.zone == nil {
+			copy(all[i*width:], list)
+		} else {
+			Spread(list, c.zone, width, all[i*width:i*width])
+		}
 	}
 	return all
 }

@@ -13,6 +13,8 @@ var (
 	ErrID = errors.New("bad node id")
 	// ErrWeight: a weight is not a number above 0 and up to MaxWeight.
 	ErrWeight = errors.New("bad weight")
+	// ErrZone: the name of a zone is too long or has characters that it may not have.
+	ErrZone = errors.New("bad zone")
 	// ErrBackups: the number of backups is negative.
 	ErrBackups = errors.New("bad number of backups")
 	// ErrPresent: the present placement was not made by this strategy.

@@ -30,6 +30,9 @@ type Member struct {
 	// from its id.
 	Pins     []Token
 	OnlyPins bool
+	// Zone names the set of nodes that may fail together, as a rack or a data center, of
+	// which the node is one; empty if it is in none. Copies of a range go to different zones.
+	Zone string
 }
 
 // ParseMember reads id or id:weight, as in "a" and "b:2.5". The weight stands after
@@ -63,6 +66,9 @@ func (m Member) Validate() error {
 			ErrWeight, m.ID, m.Weight, MaxWeight, m.ID+":"+strconv.FormatFloat(m.Weight, 'f', -1, 64))
 	case m.OnlyPins && len(m.Pins) == 0:
 		return fmt.Errorf("%w: %s has pinned points alone, and none of them", ErrPins, m.ID)
+	}
+	if err := ValidateZone(m.Zone); err != nil {
+		return fmt.Errorf("%s: %w", m.ID, err)
 	}
 	return nil
 }

@@ -62,12 +62,13 @@ func (all overrides) at(t Token) (*Override, uint64) {
 }
 
 // Overridden returns a desired placement with overrides applied. Rows are cut at their bounds. A backup that
-// becomes the primary changes places with it; any other node takes the place of the primary.
+// becomes the primary changes places with it; any other node takes the place of a backup in its zone, if there
+// is one, or of the primary.
 func Overridden(desired, present *Placement, all []Override, members []Member) (*Placement, error) {
 	if len(all) == 0 {
 		return desired, nil
 	}
-	there := memberSet(members)
+	there, zones := memberSet(members), ZonesOf(members)
 	rows := make([]Row, 0, len(desired.rows)+2*len(all))
 	for _, row := range desired.rows {
 		for at, left := row.Range.Start, row.Range.Len(); left > 0; {
@@ -78,7 +79,7 @@ func Overridden(desired, present *Placement, all []Override, members []Member) (
 				piece.Range = Range{at, at + Token(n)}
 			}
 			if o != nil && there[o.Node] {
-				piece.Promote(o.Node)
+				piece.Promote(o.Node, zones)
 			}
 			rows = append(rows, piece)
 			at, left = at+Token(n), left-n
@@ -103,12 +104,18 @@ func OverrideOf(all []Override, r Range) *Override {
 }
 
 // Promote makes a node the primary. If it is a backup, the primary takes its place there; otherwise the
-// primary loses its copy. The row may share its slices with others.
-func (r *Row) Promote(node string) {
+// primary loses its copy, or a backup in the zone of the node, which would be the second copy there. The row
+// may share its slices with others.
+func (r *Row) Promote(node string, zones *Zones) {
 	if r.Primary == node || r.Primary == "" {
 		return
 	}
 	r.Backups = slices.Clone(r.Backups)
+	if !r.Holds(node) && !zones.Share(node, r.Primary) {
+		if at := slices.IndexFunc(r.Backups, func(b string) bool { return zones.Share(node, b) }); at >= 0 {
+			r.Backups[at] = node
+		}
+	}
 	if at := slices.Index(r.Backups, node); at >= 0 {
 		r.Backups[at] = r.Primary
 	}

@@ -4,8 +4,17 @@ package ring
 // holds a copy: copies × weight ÷ all weights, but at most 1 since a node holds at
 // most one copy of a key; what is above that is shared among the others by weight.
 // The shares add up to copies, which is at most the number of members. The members
-// must be valid and ordered by id.
+// must be valid and ordered by id. Nor does a zone hold more copies of a key than
+// [Zones.Most] allows.
 func Quotas(members []Member, copies int) []float64 {
+	if z := ZonesOf(members); z != nil {
+		return zonedQuotas(members, copies, z)
+	}
+	return quotasOf(members, copies)
+}
+
+// quotasOf is [Quotas] without zones.
+func quotasOf(members []Member, copies int) []float64 {
 	quotas := make([]float64, len(members))
 	full := 0
 	for {

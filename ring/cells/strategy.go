@@ -76,10 +76,7 @@ func NewSeated(name string, a SeatAlgorithm, slots bool) *Strategy {
 // Choose prepares to choose among members, which must be valid and ordered by id. present are the
 // seats before these members, and the result those with them; both are nil without a [SeatAlgorithm].
 func (s *Strategy) Choose(members []ring.Member, present *ring.Seats) (Chooser, *ring.Seats, error) {
-	nodes := make([]Node, len(members))
-	for i, m := range members {
-		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
-	}
+	nodes := nodesOf(members)
 	if s.seated == nil {
 		c, err := s.algorithm(nodes)
 		return c, nil, err
@@ -98,6 +95,14 @@ func (s *Strategy) Choose(members []ring.Member, present *ring.Seats) (Chooser, 
 	}
 	c, err := s.seated(nodes, seats)
 	return c, after, err
+}
+
+func nodesOf(members []ring.Member) []Node {
+	nodes := make([]Node, len(members))
+	for i, m := range members {
+		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
+	}
+	return nodes
 }
 
 // Name implements [ring.Strategy].
@@ -132,11 +137,15 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	}
 	copies := in.Copies()
 	owners := make([]int, 0, Cells*copies)
+	zoned := newZoned(members)
 	for cell := range Cells {
 		at := len(owners)
 		owners = chooser.Choose(mix(uint64(cell)), copies, owners)
 		if err := checkChoice(owners[at:], copies, len(members)); err != nil {
 			return nil, fmt.Errorf("strategy %s, cell %d: %w", s.name, cell, err)
+		}
+		if zoned != nil {
+			zoned.spread(mix(uint64(cell)), owners[at:])
 		}
 	}
 	p, err := ring.Succeed(in.Present, rowsOf(members, owners, copies))

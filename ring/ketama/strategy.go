@@ -84,6 +84,7 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 		nodes[i] = servers[i].id
 	}
 	c := ring.NewContinuum(nodes)
+	c.InZones(in.Members)
 	for i := range servers {
 		for p := range servers[i].points() {
 			c.Add(i, p)

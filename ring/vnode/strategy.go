@@ -70,6 +70,7 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 		nodes[i] = m.ID
 	}
 	c := ring.NewContinuum(nodes)
+	c.InZones(members)
 	for i, m := range members {
 		for _, p := range s.points(m, sizes[i]) {
 			c.Add(i, p)
