@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
+	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -102,7 +103,7 @@ func noteDenied(c *conn, user string, d acl.Denial, call *acl.Call, context stri
 	if d.Reason == acl.Allowed || !d.Logged() {
 		return
 	}
-	noteRefused(c, acl.Entry{Reason: d.LogReason(), Context: context, Object: d.LogObject(call), User: user})
+	noteRefused(c, audit.Refused, call.Row.Full, acl.Entry{Reason: d.LogReason(), Context: context, Object: d.LogObject(call), User: user})
 }
 
 // noteRequest notes a request that was refused, once.
@@ -119,13 +120,22 @@ func noteLogin(x *call, name []byte) {
 	if x.InTransaction {
 		context = "multi"
 	}
-	noteRefused(x.conn, acl.Entry{Reason: "auth", Context: context, Object: string(x.Args[0]), User: string(name)})
+	noteRefused(x.conn, audit.Auth, x.Row.Full, acl.Entry{Reason: "auth", Context: context, Object: string(x.Args[0]), User: string(name)})
 }
 
-func noteRefused(c *conn, e acl.Entry) {
+func noteRefused(c *conn, kind audit.Kind, command string, e acl.Entry) {
+	noteAudit(c, audit.Event{Kind: kind, User: e.User, Command: command, Reason: e.Reason})
 	most, _ := strconv.ParseInt(c.srv.admin.Config.Find([]byte("acllog-max-len")).Get(), 10, 64)
 	e.At, e.Client = time.Now(), adminClient{c}.Describe()
 	c.srv.users.Log.Add(e, most)
+}
+
+// noteAudit writes an event of a client to the audit log.
+func noteAudit(c *conn, e audit.Event) {
+	if c.srv.audit != nil {
+		e.Client, e.ID = c.net.RemoteAddr().String(), c.session.id
+		c.srv.audit.Note(e)
+	}
 }
 
 // denyQueued looks at the commands of a transaction once more: those that are not allowed any more reply why.

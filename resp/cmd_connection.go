@@ -3,6 +3,7 @@ package resp
 import (
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -77,6 +78,7 @@ func (x *call) login(name, password []byte) bool {
 	setUser(c, user)
 	c.session.authed = true
 	x.srv.unauthenticated.remove(x.conn)
+	noteAudit(c, audit.Event{Kind: audit.Auth, OK: true, User: user.Name(), Command: x.Row.Full})
 	return true
 }
 

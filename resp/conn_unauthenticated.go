@@ -6,6 +6,8 @@ import (
 	"iter"
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/audit"
 )
 
 // unauthenticated are the connections whose clients have not shown yet that they may send commands:
@@ -101,6 +103,23 @@ func (u *unauthenticated) close(s *Server, e *list.Element) bool {
 	return true
 }
 
+// loginByCertificate makes the client the user that its certificate stands for, if there is one.
+func loginByCertificate(c *conn) {
+	certificates := c.secure.ConnectionState().PeerCertificates
+	if len(certificates) == 0 || c.srv.cfg.CertUsers == nil {
+		return
+	}
+	users := c.srv.users.Now()
+	for _, name := range c.srv.cfg.CertUsers(certificates[0]) {
+		if user := users.Get(name); user != nil && user.Enabled() {
+			setUser(c, user)
+			c.session.authed = true
+			noteAudit(c, audit.Event{Kind: audit.Auth, OK: true, User: name, Command: "certificate"})
+			return
+		}
+	}
+}
+
 // tlsHandshake runs the TLS handshake. It returns false if that fails, or takes too long.
 func (c *conn) tlsHandshake() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
@@ -109,6 +128,7 @@ func (c *conn) tlsHandshake() bool {
 		return false
 	}
 	c.tlsDone.Store(true)
+	loginByCertificate(c)
 	if c.session.authed {
 		c.srv.unauthenticated.remove(c)
 	}

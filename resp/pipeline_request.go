@@ -3,6 +3,7 @@ package resp
 import (
 	"cmp"
 
+	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -137,6 +138,12 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 		if !counted {
 			c.srv.stats.ErrorReply(c.out.Buf[at+1:])
 		}
+	}
+	if c.srv.audit != nil && c.from == nil && audit.KindOf(cmd) != audit.None {
+		noteAudit(c, audit.Event{
+			Kind: audit.KindOf(cmd), OK: len(c.out.Buf) == at || c.out.Buf[at] != '-',
+			User: c.session.userName(), Command: cmd.Full, Object: audit.ObjectOf(cmd, args),
+		})
 	}
 	if x.waiter == nil { // otherwise it is over later, in waited
 		c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)

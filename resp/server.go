@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
@@ -63,6 +65,11 @@ type Config struct {
 	Password func(password string) (apply func(), err error)
 	// ACLFile is the path of the file of ACL LOAD and ACL SAVE, or empty.
 	ACLFile string
+	// CertUsers, if set, returns the names that a client's certificate stands for: with TLS, the client is the
+	// first that is an enabled user.
+	CertUsers func(*x509.Certificate) []string
+	// AuditLog is the path of the file of the audit log, or "stderr", or empty. Reconfigure opens it once more.
+	AuditLog string
 	// TellAll is for how long, once there are routes, all key events are told: until other
 	// nodes can have said which they want.
 	TellAll time.Duration
@@ -126,6 +133,7 @@ type Server struct {
 	monitors        monitors
 	logins          login.Guesses
 	users           acl.Registry
+	audit           *audit.Log // nil: none
 	foreign         foreign.Log
 	unauthenticated unauthenticated
 	started         time.Time
@@ -188,7 +196,12 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = stats.New(s.table)
 	startQuota(s)
 	s.admin = newAdmin(s)
-	if err := openUsers(s, &cfg); err != nil {
+	var err error
+	if s.audit, err = audit.Open(cfg.AuditLog, cfg.Logger); err == nil {
+		err = openUsers(s, &cfg)
+	}
+	if err != nil {
+		_ = s.audit.Close()
 		close(s.stop)
 		s.done.Wait()
 		return nil, err
@@ -381,6 +394,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.done.Wait()
 		close(done)
 	}()
+	defer func() { _ = s.audit.Close() }()
 	defer s.keyEvents.close()
 	defer s.tracking.close()
 	select {

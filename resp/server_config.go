@@ -72,6 +72,9 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 		apply()
 	}
 	s.tracking.shrink()
+	if err := s.audit.Reopen(); err != nil {
+		s.log.Error("opening the audit log again failed", "err", err)
+	}
 	return nil
 }
 

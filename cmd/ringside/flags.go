@@ -67,6 +67,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"password that AUTH must give; a variable or the file keeps it out of the process list", settings.Secret())
 	s.Add("acl-file", settings.Text(&cfg.ACLFile, "FILE"),
 		"users, in the format of Redis' aclfile: they become those of a cluster that has none; ACL LOAD and ACL SAVE read and write it", settings.Files())
+	s.Add("audit-log", settings.Text(&cfg.AuditLog, "FILE"),
+		"logins, changes of users, commands of administration and refused commands, as lines of JSON; stderr = the standard error", settings.Files())
 	choice("enable-debug-command", &cfg.Debug,
 		"clients that may send DEBUG: yes = every client, local = clients of this host, no = none")
 	yesNo("protected-mode", &cfg.ProtectedMode,
@@ -77,6 +79,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"key of the certificate (PEM)", settings.Files())
 	s.Add("tls-ca", settings.Text(&cfg.TLSCA, "FILE"),
 		"demand client certificates signed by this authority (PEM)", settings.Files())
+	choice("tls-auth-user", &cfg.TLSUser,
+		"what of a client's certificate is the user that it has logged in as: cn = the common name, uri = a URI of the alternative names, off = neither")
 
 	s.Group("Limits")
 	s.Add("max-clients", settings.Count(&cfg.MaxClients), "largest number of connections")

@@ -13,6 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -152,9 +153,11 @@ type Config struct {
 
 	RequirePass string // password that AUTH must give; empty: none
 	ACLFile     string // users, in the format of Redis' aclfile; empty: none
+	AuditLog    string // file of the audit log, or "stderr"; empty: none
 	TLSCert     string // PEM file; with TLSKey, clients connect through TLS
 	TLSKey      string // PEM file
 	TLSCA       string // PEM file; demands client certificates signed by it
+	TLSUser     string // what of a client's certificate is its user: "cn", "uri", or "off"
 	// Debug says which clients may send DEBUG: "yes" is all, "local" those of this host, "no"
 	// none.
 	Debug string
@@ -250,6 +253,7 @@ func DefaultConfig() Config {
 		MaxDataPolicy:     "noeviction",
 		ProtectedMode:     true,
 		Debug:             "no",
+		TLSUser:           certs.NoUser,
 		MaxClients:        10000,
 		MaxKeySize:        64 * kib,
 		MaxValueSize:      512 * mib,
@@ -284,6 +288,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Role, d.Role)
 	ensure(&c.Route, d.Route)
 	ensure(&c.Debug, d.Debug)
+	ensure(&c.TLSUser, d.TLSUser)
 	ensure(&c.MaxDataPolicy, d.MaxDataPolicy)
 	ensure(&c.RereplicateAfter, d.RereplicateAfter)
 	ensure(&c.ForwardTimeout, d.ForwardTimeout)

@@ -2,7 +2,7 @@ package node
 
 import (
 	"context"
-	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
+	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
 	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/ring"
@@ -50,9 +51,9 @@ type Node struct {
 	// not prove; see changePassword.
 	passwordChanged atomic.Bool
 
-	tls       atomic.Pointer[tls.Config] // that clients are met with; nil without TLS
-	reloading sync.Mutex                 // serializes Reload
-	last      resp.Settings              // as Open or Reload had them; reloading guards it
+	tls       certs.Current // that clients are met with
+	reloading sync.Mutex    // serializes Reload
+	last      resp.Settings // as Open or Reload had them; reloading guards it
 
 	done     chan struct{}
 	doneOnce sync.Once
@@ -98,7 +99,7 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
-	n.tls.Store(tlsConfig)
+	n.tls.Set(tlsConfig, n.cfg.Logger)
 	n.last = n.cfg.settings()
 	if n.cfg.Role != RoleStore {
 		if err := refuseStore(n.cfg.Dir); err != nil {
@@ -144,7 +145,7 @@ func (n *Node) open() (err error) {
 		Settings:      n.cfg.settings(),
 		ProtectedMode: n.cfg.ProtectedMode,
 		Debug:         n.cfg.Debug,
-		TLS:           n.currentTLS(),
+		TLS:           n.tls.Server(),
 		TCPKeepAlive:  n.cfg.TCPKeepAlive,
 		Fixed:         n.cfg.fixed(n.sockets),
 		Clock:         n.ownClock,
@@ -155,6 +156,8 @@ func (n *Node) open() (err error) {
 		TellAll:       tellAll,
 		Password:      n.changePassword,
 		ACLFile:       n.cfg.ACLFile,
+		AuditLog:      n.cfg.AuditLog,
+		CertUsers:     func(cert *x509.Certificate) []string { return certs.Users(n.cfg.TLSUser, cert) },
 		Overview:      overview{n},
 		Placement:     n.placement,
 		Databases:     n.databases,

@@ -66,7 +66,7 @@ func factsOf(c *cluster) admin.Facts {
 		Alive:       func() (alive, all int) { return facts.CountAlive(c.members.Nodes()) },
 		Leader:      func() (here, known bool) { leader, _ := c.table.Leader(); return leader == c.n.id, leader != "" },
 		Disk:        c.n.store.DiskUsage,
-		Certificate: func() *x509.Certificate { return facts.Certificate(c.n.tls.Load()) },
+		Certificate: func() *x509.Certificate { return facts.Certificate(c.n.tls.Config()) },
 	}
 }
 

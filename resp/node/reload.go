@@ -1,8 +1,9 @@
 package node
 
 import (
-	"crypto/tls"
 	"slices"
+
+	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 )
 
 // reloads are the settings that Reload applies.
@@ -28,8 +29,8 @@ func (n *Node) Reload(cfg Config) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	var certificates *tls.Config
-	if cfg.TLSCert != "" && n.tls.Load() != nil {
+	var certificates *certs.Loaded
+	if cfg.TLSCert != "" && n.tls.Config() != nil {
 		var err error
 		if certificates, err = cfg.tlsConfig(); err != nil {
 			return err
@@ -39,20 +40,8 @@ func (n *Node) Reload(cfg Config) error {
 		return err
 	}
 	if certificates != nil {
-		n.tls.Store(certificates)
+		n.tls.Set(certificates, n.cfg.Logger)
 	}
 	n.last = cfg.settings()
 	return nil
-}
-
-// currentTLS is a configuration that meets each client with the certificates that were
-// read last; nil without TLS.
-func (n *Node) currentTLS() *tls.Config {
-	if n.tls.Load() == nil {
-		return nil
-	}
-	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return n.tls.Load(), nil },
-	}
 }

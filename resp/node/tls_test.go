@@ -54,12 +54,12 @@ func TestTLSConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(config.Certificates) != 1 || config.ClientAuth != tls.NoClientCert {
-		t.Errorf("%d certificates, client certificates %v", len(config.Certificates), config.ClientAuth)
+	if len(config.TLS.Certificates) != 1 || config.TLS.ClientAuth != tls.NoClientCert {
+		t.Errorf("%d certificates, client certificates %v", len(config.TLS.Certificates), config.TLS.ClientAuth)
 	}
 
 	c.TLSCA = c.TLSCert
-	if config, err = c.tlsConfig(); err != nil || config.ClientAuth != tls.RequireAndVerifyClientCert {
+	if config, err = c.tlsConfig(); err != nil || config.TLS.ClientAuth != tls.RequireAndVerifyClientCert {
 		t.Errorf("with tls-ca: %v", err)
 	}
 

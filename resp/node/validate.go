@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -47,6 +48,7 @@ func (c Config) Validate() error {
 	f.oneOf("hash", c.Hash, Choices("hash"))
 	f.oneOf("fsync", c.Fsync, Choices("fsync"))
 	f.oneOf("max-data-policy", c.MaxDataPolicy, Choices("max-data-policy"))
+	f.oneOf("tls-auth-user", c.TLSUser, Choices("tls-auth-user"))
 	f.oneOf("enable-debug-command", c.Debug, Choices("enable-debug-command"))
 	if fault := resp.CheckKeyEvents(c.KeyEvents); fault != "" {
 		f.add("notify-keyspace-events", "%q: %s", c.KeyEvents, fault)
@@ -76,6 +78,8 @@ func Choices(setting string) []string {
 		return strategy.KetamaRules()
 	case "enable-debug-command":
 		return []string{"yes", "no", "local"}
+	case "tls-auth-user":
+		return []string{certs.NoUser, certs.ByName, certs.ByURI}
 	case "max-data-policy":
 		return settings.PolicyNames()
 	case "fsync":
@@ -239,6 +243,8 @@ func (c Config) validateAccess(f *faults) {
 		f.add("tls-cert", "missing: tls-key needs the certificate of the key")
 	case c.TLSCert == "" && c.TLSCA != "":
 		f.add("tls-ca", "needs tls-cert and tls-key: it demands client certificates, which only TLS carries")
+	case c.TLSCA == "" && c.TLSUser != certs.NoUser:
+		f.add("tls-auth-user", "needs tls-ca: without it, clients have no certificates")
 	default:
 		c.loadTLS(f)
 	}

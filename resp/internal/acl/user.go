@@ -72,6 +72,9 @@ func (u *User) Unrestricted() bool { return u.unrestricted }
 // Open reports whether a client may be this user without a password.
 func (u *User) Open() bool { return u.enabled && u.anyone }
 
+// Enabled reports whether the user may log in at all.
+func (u *User) Enabled() bool { return u.enabled }
+
 // NeedsNoPassword reports whether any password is right.
 func (u *User) NeedsNoPassword() bool { return u.anyone }
 
