@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,7 +87,9 @@ func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 	}
 	r.generation = generation
 	r.index.Store(index)
-	if values != r.Now().values {
+	// Other values say nothing of users: connections would look up their rights in vain.
+	was := r.Now().values
+	if values.Of(guard) != was.Of(guard) || !slices.Equal(values.Under(Prefix), was.Under(Prefix)) {
 		r.replace(values)
 	}
 	close(r.next)
