@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -57,7 +58,7 @@ func (b *handedBatch) answer(err error, replies ...string) {
 		b.way.replies.Bytes = append(b.way.replies.Bytes, reply...)
 		b.way.replies.Ends = append(b.way.replies.Ends, len(b.way.replies.Bytes))
 		if reply == "-NOTMINE\r\n" {
-			b.way.replies.Statuses = setStatus(b.way.replies.Statuses, len(b.way.replies.Ends)-1, StatusNotRun)
+			b.way.replies.Statuses = relay.SetStatus(b.way.replies.Statuses, len(b.way.replies.Ends)-1, StatusNotRun)
 		}
 	}
 	b.way.there <- struct{}{}

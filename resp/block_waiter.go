@@ -18,6 +18,7 @@ type waiter struct {
 	args   [][]byte
 	ticket uint64        // its place in all queues: lower is earlier
 	head   database.Head // of its keys: Keys are the connection's, and gone after the wait
+	by     *database.Policies
 	places []store.Place
 	beside []store.Place // of Also
 	out    wire.Writer   // the reply, once it is served
@@ -78,7 +79,7 @@ func (w *waiter) at(routes *Routes) bool {
 	if routes == nil {
 		return true
 	}
-	if routes.Policies.FormOfHead(w.head) != database.Present {
+	if _, swapped := routes.Policies.Renewed(w.head, w.by); swapped || routes.Policies.FormOfHead(w.head) != database.Present {
 		return false
 	}
 	for _, p := range w.places {
@@ -205,7 +206,7 @@ func (x *call) Block(want command.Want) {
 		also[i] = bytes.Clone(key)
 	}
 	want.Also = also
-	w := &waiter{Want: want, head: database.HeadOf(want.Keys[0]), cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
+	w := &waiter{Want: want, head: database.HeadOf(want.Keys[0]), by: c.routes.policies(), cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
 	if c.from != nil {
 		c.from.registerRemote(x, w)
 		return

@@ -35,7 +35,7 @@ type scriptState struct {
 }
 
 func cmdEval(x *call) {
-	n, db, ok := command.ScriptKeys(x.Args)
+	n, db, ok := command.ScriptKeys(x.Args, x.conn.routes.policies())
 	byName := x.Row.BySHA
 	switch {
 	case byName && len(x.Args[1]) != 40:
@@ -70,7 +70,7 @@ func cmdEval(x *call) {
 // cmdFCall is FCALL and FCALL_RO.
 func cmdFCall(x *call) {
 	f := x.srv.scripts.functions.Current().Find(x.Args[1])
-	n, db, ok := command.ScriptKeys(x.Args)
+	n, db, ok := command.ScriptKeys(x.Args, x.conn.routes.policies())
 	switch {
 	case f == nil:
 		x.Error("ERR Function not found")
@@ -108,7 +108,7 @@ func evaluate(x *call, code *runnable, n int64, db int) {
 	case code.flagged && code.flags&script.NoWrites == 0 && writesRefused(x, x.Args[3:3+n]):
 		x.Error(msgNoReplicas)
 		return
-	case code.flagged && code.flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(db, store.Growth(x.Unit)):
+	case code.flagged && code.flags&(script.NoWrites|script.AllowOOM) == 0 && x.srv.quota.Refuses(x.conn.routes.policies().Data(db), store.Growth(x.Unit)):
 		x.Error(command.MsgOOM)
 		return
 	}
@@ -138,7 +138,7 @@ func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 	run := all.Begin(start)
 	defer all.Done(run)
 	h := scriptHost{call: x, run: run, code: code, keys: keys, readonly: readonly}
-	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(x.scriptDatabase, store.Growth(x.Unit))
+	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(x.conn.routes.policies().Data(x.scriptDatabase), store.Growth(x.Unit))
 	at := len(x.Buf)
 	reply, err := h.start(command.ClientKeys(keys), argv)
 	if x.StartsAgain() {
@@ -242,10 +242,7 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 		x.srv.stats.Rejected(cmd)
 		return nil, refusal, nil
 	}
-	policies := (*database.Policies)(nil)
-	if x.conn.routes != nil {
-		policies = x.conn.routes.Policies
-	}
+	policies := x.conn.routes.policies()
 	if x.scriptDatabase != 0 || policies != nil || cmd.OtherDatabase != nil || slices.ContainsFunc(args, database.MayHaveMark) {
 		if row, stored := x.srv.table.StoredKeys(cmd, args, x.scriptDatabase, x.Databases(), policies); stored != nil {
 			cmd, args = row, stored

@@ -61,7 +61,7 @@ func flushByKeys(x *call, left []ring.Range) (msg string) {
 	if len(left) == 0 {
 		return ""
 	}
-	l := x.newLister(nil, scanReply)
+	by, l := x.srv.policies(), x.newLister(nil, scanReply)
 	body := len(x.Buf)
 	defer func() {
 		if !x.conn.closing {
@@ -79,20 +79,23 @@ func flushByKeys(x *call, left []ring.Range) (msg string) {
 		keys := make([][]byte, 0, l.n)
 		for rest := x.Buf[body:]; len(rest) > 0; rest = rest[wire.ValueLen(rest):] {
 			name, _ := wire.ReplyText(rest)
-			key := database.AppendKey(nil, x.srv.policies().Head(x.database()), name)
+			key := database.AppendKey(nil, by.Of(l.data).Head(), name)
 			if at := x.Unit.Place(key).Token(); spanset.Cover(left, []ring.Range{{Start: at, End: at + 1}}) {
 				keys = append(keys, key)
 			}
 		}
 		x.Buf, l.n, l.full, s.enough = x.Buf[:body], 0, false, false
-		if msg = removeStored(x, keys); msg != "" || s.at == 0 {
+		if msg = removeStored(x, keys, by); msg == msgSwapped {
+			msg = string(errFlushCut)
+		}
+		if msg != "" || s.at == 0 {
 			return msg
 		}
 	}
 }
 
 // removeStored removes stored keys, at once if one node serves them.
-func removeStored(x *call, keys [][]byte) (msg string) {
+func removeStored(x *call, keys [][]byte, by *database.Policies) (msg string) {
 	if len(keys) == 0 {
 		return ""
 	}
@@ -100,11 +103,11 @@ func removeStored(x *call, keys [][]byte) (msg string) {
 	for _, key := range keys {
 		words = append(words, string(key))
 	}
-	if _, msg = x.ask(wire.AppendRequest(nil, words...)); msg != msgCrossSlot || len(keys) == 1 {
+	if _, msg = x.ask(wire.AppendRequest(nil, words...), by, true); msg != msgCrossSlot || len(keys) == 1 {
 		return msg
 	}
 	for i := range keys {
-		if msg = removeStored(x, keys[i:i+1]); msg != "" {
+		if msg = removeStored(x, keys[i:i+1], by); msg != "" {
 			return msg
 		}
 	}
@@ -140,9 +143,9 @@ func flushKeys(x *call, name string, flush func(*call, []ring.Range) error) {
 		x.Fail(err)
 		return
 	}
-	number := x.database()
+	data := x.database()
 	x.srv.blocked.dismiss(waitFailed, streams.MsgStreamGone, func(w *waiter) bool {
-		return w.Gone != nil && (name == "FLUSHALL" || database.Of(w.Keys[0]) == number)
+		return w.Gone != nil && (name == "FLUSHALL" || database.Of(w.Keys[0]) == data)
 	})
 	x.OK()
 }
@@ -199,7 +202,7 @@ func flushDatabase(x *call, spans []ring.Range) error {
 	if !errors.Is(err, errOthers) || x.conn.from != nil {
 		return err
 	}
-	f := databaseFlush{call: x, spans: spans, number: x.database()}
+	f := databaseFlush{call: x, spans: spans, by: x.srv.policies(), number: numberOf(x)}
 	for _, span := range spans {
 		if err := f.flush(span); err != nil {
 			return err
@@ -212,6 +215,7 @@ func flushDatabase(x *call, spans []ring.Range) error {
 type databaseFlush struct {
 	*call
 	spans  []ring.Range
+	by     *database.Policies
 	number int
 	began  bool
 }
@@ -219,16 +223,16 @@ type databaseFlush struct {
 // flushStep is how many keys a databaseFlush removes with one commit.
 const flushStep = 256
 
-// errFlushCut is the reply when ranges change hands while keys are removed one after the other: to
+// errFlushCut is the reply when ranges change hands, or databases are swapped, while keys are removed one after the other: to
 // start again would remove keys that were written since.
-const errFlushCut command.ReplyError = "UNKNOWN Some keys are removed, others may not be: ranges have changed hands meanwhile"
+const errFlushCut command.ReplyError = "UNKNOWN Some keys are removed, others may not be: ranges have changed hands meanwhile, or databases were swapped"
 
 func (f *databaseFlush) flush(span ring.Range) error {
 	for at, ended := store.CursorAt(span.Start), false; !ended; {
 		var keys [][]byte
 		var err error
 		at, ended, err = f.srv.store.ScanIn(span, at, maxCount, func(e store.Entry) bool {
-			if database.Of(e.Key) == f.number {
+			if database.Of(e.Key) == f.by.Data(f.number) {
 				keys = append(keys, bytes.Clone(e.Key))
 			}
 			return len(keys) < flushStep
@@ -248,7 +252,7 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 	c, u := f.conn, f.Unit
 	routes := c.enter()
 	defer c.leave()
-	if routes != nil && !spanset.Cover(routes.spans, f.spans) {
+	if routes != nil && (!spanset.Cover(routes.spans, f.spans) || routes.Policies.Swapping() || routes.swaps() != f.by.Swaps()) {
 		if f.began {
 			return errFlushCut
 		}
@@ -289,7 +293,8 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 func clearSpans(x *call, spans []ring.Range, done store.Waiter, may func() error) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
-	if routes != nil && !spanset.Cover(routes.spans, spans) {
+	stale := x.conn.from != nil && x.agreed.routes.swaps() != routes.swaps() // the data is that of another database
+	if routes != nil && (stale || !spanset.Cover(routes.spans, spans) || routes.Policies.Swapping()) {
 		return command.ErrMoved
 	}
 	allowed := func() error {

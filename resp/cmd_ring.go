@@ -67,7 +67,8 @@ func infoRing(w *admin.Info, s *Server) {
 	w.Line("requests_cross_slot", s.stats.CrossSlot.Load())
 	w.Line("requests_keys_apart", s.stats.Apart.Load())
 	w.Line("strict_slots", admin.Bit(s.settings.StrictSlots.Load()))
-	infoMoves(w, s)
+	moves := s.moves()
+	admin.InfoMoves(w, &moves, s.stats.Growths.Load(), int64(s.MinInSync()))
 }
 
 func infoCluster(w *admin.Info, s *Server) { w.Line("cluster_enabled", admin.Bit(s.clusterMode())) }
@@ -151,7 +152,7 @@ func cmdRingPlacement(x *call) {
 
 // cmdRingLocate tells where a key lies and who has it.
 func cmdRingLocate(x *call) {
-	token := x.Unit.Place(database.AppendKey(nil, x.srv.policies().Head(x.database()), x.Args[2])).Token()
+	token := x.Unit.Place(database.AppendKey(nil, x.srv.policies().Head(numberOf(x)), x.Args[2])).Token()
 	row := &ring.Row{Range: ring.Whole, Primary: x.srv.selfID()}
 	addr := x.conn.net.LocalAddr().String()
 	if routes := x.srv.routes.Load(); routes != nil {

@@ -19,7 +19,7 @@ import (
 // [Operator].
 type PolicyChanger interface {
 	// Describe returns the policy of a database, as lines of a name and a value.
-	Describe(n int) string
+	Describe(n, data int) string
 	// Begin begins to change the policy of a database: until End, nodes that know of it hold requests for
 	// its keys. It returns the number of the change.
 	Begin(ctx context.Context, n int) (change uint64, err error)
@@ -67,14 +67,14 @@ func cmdRingDatabase(x *call) {
 	}) {
 		return
 	}
-	want := database.Policy{Number: n}
+	want := database.Policy{Number: x.srv.policies().Data(n)}
 	switch {
 	case len(x.Args) == 3:
 		var held keyspace.Count
 		if all := x.keyspaces(); n < len(all) {
 			held = all[n]
 		}
-		x.BulkString(fmt.Sprintf("%skeys:%d\r\nbytes:%d\r\n%s", changer.Describe(n), held.Keys, held.Bytes, x.srv.quota.LimitOf(n).Describe()))
+		x.BulkString(fmt.Sprintf("%skeys:%d\r\nbytes:%d\r\n%s", changer.Describe(n, want.Number), held.Keys, held.Bytes, x.srv.quota.LimitOf(n).Describe()))
 		return
 	case len(x.Args) == 4 && wire.EqualFold(x.Args[3], "together"):
 		want.Together = true
@@ -90,24 +90,24 @@ func cmdRingDatabase(x *call) {
 		})
 		return
 	}
-	was := x.srv.policies().Of(n)
+	was := x.srv.policies().OfDatabase(n)
 	if was.Change == 0 && was.Together == want.Together {
 		x.OK()
 		return
 	}
 	var change uint64
 	if !x.withOperator(func(ctx context.Context, _ Operator) (err error) {
-		change, err = changer.Begin(ctx, n)
+		change, err = changer.Begin(ctx, want.Number)
 		return err
 	}) {
 		return
 	}
 	// A redirect connection asks all nodes, too.
 	replies, drained := x.scatter(min(drainTimeout, x.srv.forwardTimeout()), []byte("RING"), []byte("DRAINED"),
-		strconv.AppendInt(nil, int64(n), 10), strconv.AppendUint(nil, change, 10))
+		strconv.AppendInt(nil, int64(want.Number), 10), strconv.AppendUint(nil, change, 10))
 	keys := wire.SumInts(replies)
 	if !drained || keys > 0 {
-		want = database.Policy{Number: n, Change: change} // the present one, which others may have changed
+		want = database.Policy{Number: want.Number, Change: change} // the present one, which others may have changed
 	}
 	// Should this fail, the leader ends the change.
 	err = x.within(func(ctx context.Context) error { return changer.End(ctx, change, want) })
@@ -122,8 +122,8 @@ func cmdRingDatabase(x *call) {
 	}
 }
 
-// cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of database n are
-// here, once this node runs no request for one since it knows of the change.
+// cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of data n are here, once
+// this node runs no request for one since it knows of the change, which is one of a policy, or a swap.
 func cmdRingDrained(x *call) {
 	n, ok1 := wire.ParseInt(x.Args[2])
 	change, err := strconv.ParseUint(string(x.Args[3]), 10, 64)
@@ -136,7 +136,7 @@ func cmdRingDrained(x *call) {
 		defer cancel()
 		for {
 			routes := x.srv.routes.Load()
-			if routes == nil || routes.Policies.Of(int(n)).Change == change {
+			if routes == nil || routes.Policies.Of(int(n)).Change == change || routes.Policies.Order().Change() == change {
 				break
 			}
 			select {

@@ -34,10 +34,14 @@ func cmdScan(x *call) {
 		return
 	}
 	args := x.Args[2:]
+	if f, by := x.conn.from, x.srv.policies(); f != nil && (f.swaps != by.Swaps() || by.Swapping()) {
+		x.notRun()
+		return
+	}
 	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inDatabase {
 		number, _ := wire.ParseInt(args[n-1])
-		args, x.agreed.database = args[:n-2], int(number)
-		defer func() { x.agreed.database = 0 }()
+		args, x.agreed.data = args[:n-2], int(number)
+		defer func() { x.agreed.data = 0 }()
 	}
 	o, msg := command.ParseScanOptions(args)
 	if msg != "" {

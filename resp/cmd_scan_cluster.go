@@ -101,7 +101,11 @@ func (s *scan) cluster() error {
 		}
 		still := x.srv.mark()
 		routes := x.srv.routes.Load()
-		switch owner := routes.of(s.at.Token()); owner {
+		owner := routes.of(s.at.Token())
+		if routes.Policies.Swapping() {
+			owner = ownerHeld
+		}
+		switch owner {
 		case ownerNone:
 			return command.ReplyError(msgNoCopy)
 		case ownerHeld:
@@ -143,7 +147,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	if s.o.TypeName != nil {
 		words = append(words, "TYPE", string(s.o.TypeName))
 	}
-	if n := x.database(); n != 0 {
+	if n := s.l.data; n != 0 {
 		words = append(words, inDatabase, strconv.Itoa(n))
 	}
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}

@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/footprint"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/internal/running"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -328,7 +329,7 @@ func (c *conn) ended() {
 	if ends, gone := c.ends(); ends != nil {
 		*ends = append(*ends, gone+len(c.out.Buf))
 		if f := c.from; f != nil && f.status != StatusRun {
-			f.statuses = setStatus(f.statuses, len(*ends)-1, f.status)
+			f.statuses = relay.SetStatus(f.statuses, len(*ends)-1, f.status)
 			f.status = StatusRun
 		}
 	}

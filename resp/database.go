@@ -1,17 +1,21 @@
 package resp
 
 import (
+	"context"
 	"slices"
+	"strconv"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/swap"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // Numbered databases. Before a client's request is routed, its keys are replaced by stored keys, which
-// name the database (package database). So routing, latches, blocking, WATCH, caching and messages between
-// nodes know nothing of databases. Replies that name keys split them again. Commands without keys, as
-// DBSIZE, ask [call.database].
+// name the data that the database shows (package database). So routing, latches, blocking, WATCH, caching and
+// messages between nodes know nothing of databases. Replies that name keys split them again. Commands without
+// keys, as DBSIZE, ask [call.database].
 
 // databaseOf returns the database of the next request; in a transaction, that behind queued SELECTs.
 func databaseOf(c *conn) int {
@@ -21,12 +25,17 @@ func databaseOf(c *conn) int {
 	return int(c.session.database.Load())
 }
 
-// database is that of a command without keys.
+// database is the data that a command without keys works on.
 func (x *call) database() int {
-	switch {
-	case x.conn.from != nil && !x.InScript:
-		return x.agreed.database
-	case x.InScript:
+	if x.conn.from != nil && !x.InScript {
+		return x.agreed.data
+	}
+	return x.srv.policies().Data(numberOf(x))
+}
+
+// numberOf returns the database of a client's command without keys.
+func numberOf(x *call) int {
+	if x.InScript {
 		return x.scriptDatabase
 	}
 	return int(x.conn.session.database.Load())
@@ -38,6 +47,7 @@ func storeKeys(c *conn, r *request) {
 	r.toWritten()
 	args, n := c.args[r.first:r.last], databaseOf(c)
 	policies := c.srv.policies()
+	r.by = policies
 	if n == 0 && policies == nil && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
 		return
 	}
@@ -59,21 +69,25 @@ func (r *request) replace(c *conn, args [][]byte, cmd *command.Row) {
 }
 
 // policies are those of the databases by the present routes.
-func (s *Server) policies() *database.Policies {
-	if r := s.routes.Load(); r != nil {
-		return r.Policies
-	}
-	return nil
-}
+func (s *Server) policies() *database.Policies { return s.routes.Load().policies() }
 
 // Invariant: a unit runs on keys of the form that its routes ask for, and on none of a database whose
-// policy changes: asStored sees to it for each request, and scripts for keys that they have not declared.
+// policy changes or that is being swapped: asStored sees to it for each request, and scripts for keys that
+// they have not declared.
 
 // asStored brings the keys of a request into the form that the routes ask for. It returns ownerSelf, or
-// else who serves the request: ownerHeld while the policy of a database changes, and ownerNone where the
-// node that has forwarded the request has not heard of the policy, or this one has not.
+// else who serves the request: ownerHeld while a database changes, or if another node has forwarded the
+// request that knows of more swaps, and ownerNone where that node, or this one, has not heard of a change.
 func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 {
 	changed := false
+	switch by, now := r.by.Swaps(), routes.Policies.Swaps(); {
+	case c.from != nil && c.from.swaps > now:
+		return ownerHeld
+	case c.from != nil && c.from.swaps < now, c.from == nil && by != now && r.fixed:
+		return ownerNone
+	case c.from == nil && by != now:
+		renewKeys(c, r, routes.Policies, keys)
+	}
 	for _, k := range keys {
 		switch routes.Policies.FormOf(c.args[r.first+k.Pos]) {
 		case database.Held:
@@ -88,14 +102,35 @@ func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 
 	case c.from != nil:
 		return ownerNone
 	}
+	renewKeys(c, r, routes.Policies, keys)
+	return ownerSelf
+}
+
+// renewKeys brings the keys of a client's request into the form that some policies ask for. A key that is
+// watched in a database that was swapped since counts as changed: its token becomes one that never holds.
+func renewKeys(c *conn, r *request, to *database.Policies, keys []command.KeyRef) {
 	if !r.stored && !r.cmd.Between {
 		r.replace(c, c.args[r.first:r.last], r.cmd)
 	}
+	args := c.args[r.first:r.last]
 	for _, k := range keys {
-		head, name := database.Split(c.args[r.first+k.Pos])
-		c.args[r.first+k.Pos] = database.AppendKey(nil, routes.Policies.Head(head.Number()), name)
+		head, name := database.Split(args[k.Pos])
+		now, swapped := to.Renewed(head, r.by)
+		args[k.Pos] = database.AppendKey(nil, now, name)
+		if watched := r.cmd.WatchedKeys(args); swapped && len(watched) > 0 && k.Pos < 3+len(watched) {
+			args[k.Pos+1] = nil
+		}
 	}
-	return ownerSelf
+	if r.by = to; r.cmd.Between { // what is sent is not made of the arguments otherwise
+		first := r.first
+		if r.as != nil {
+			first -= asWords
+		}
+		r.raw = wire.AppendArray(nil, r.last-first)
+		for _, arg := range c.args[first:r.last] {
+			r.raw = wire.AppendBulk(r.raw, arg)
+		}
+	}
 }
 
 // toWritten undoes storeKeys.
@@ -182,19 +217,45 @@ func cmdMove(x *call) {
 }
 
 func cmdSwapdb(x *call) {
-	a, ok1 := wire.ParseInt(x.Args[1])
-	b, ok2 := wire.ParseInt(x.Args[2])
-	most := int64(x.Databases())
+	w, msg := swap.Parse(x.Args, x.Databases())
 	switch {
-	case !ok1 || a != int64(int32(a)):
-		x.Error("ERR invalid first DB index")
-	case !ok2 || b != int64(int32(b)):
-		x.Error("ERR invalid second DB index")
-	case a < 0 || a >= most || b < 0 || b >= most:
-		x.Error(command.MsgNoDatabase)
-	case a != b:
-		x.Error("ERR SWAPDB is not supported: a key names its database, so all keys would have to be written anew")
-	default:
-		x.OK()
+	case x.conn.session.redirect:
+		msg = "ERR SWAPDB is not allowed in cluster mode"
+	case msg == "" && w.A == w.B:
+	case msg == "" && x.InScript:
+		msg = "ERR SWAPDB is not possible in a script: it waits for what runs in the databases"
+	case msg == "" && (x.srv.routes.Load() == nil || x.srv.cfg.Operator == nil):
+		msg = "ERR this node is not part of a cluster"
+	case msg == "":
+		x.conn.footprint.MarkAll()
+		_ = x.within(func(ctx context.Context) error {
+			msg = swap.Run(ctx, swapper{x}, w, x.srv.forwardTimeout())
+			return nil
+		})
 	}
+	if msg != "" {
+		x.Error(msg)
+		return
+	}
+	x.OK()
+}
+
+// A swapper implements swap.Cluster.
+type swapper struct{ *call }
+
+func (s swapper) View() swap.View {
+	routes := s.srv.routes.Load()
+	return swap.View{Values: routes.Values, Newer: routes.next}
+}
+
+func (s swapper) Agree(ctx context.Context, change agreed.Change) error {
+	_, err := s.srv.cfg.Operator.Agree(ctx, []agreed.Change{change})
+	return err
+}
+
+func (s swapper) Drained(change uint64) bool {
+	defer func(at int) { s.Buf = s.Buf[:at] }(len(s.Buf))
+	_, drained := s.scatter(min(drainTimeout, s.srv.forwardTimeout()), []byte("RING"), []byte("DRAINED"),
+		[]byte("0"), strconv.AppendUint(nil, change, 10))
+	return drained
 }

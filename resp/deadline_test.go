@@ -132,7 +132,7 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 				runOut()
 			}
 			<-done
-			if !status.notRun() {
+			if !status.HasNotRun() {
 				t.Errorf("its status is %d, with %q", status, text)
 			}
 			clock.late.Store(false)

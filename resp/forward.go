@@ -193,10 +193,11 @@ func (c *conn) retryForward(r *request) {
 			return
 		}
 		c.leave()
-		last, owner = routes, one[0].owner
+		*r = one[0] // its keys may have another form
+		last, owner = routes, r.owner
 		switch owner {
 		case ownerSeveral:
-			c.split(&one[0], routes)
+			c.split(r, routes)
 			return
 		case ownerNone, ownerSelf: // ownerSelf is impossible, since it has keys
 			c.refuse(r, msgNoCopy)

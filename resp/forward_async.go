@@ -99,7 +99,7 @@ func (c *conn) hasAllReplies() bool {
 		if b.receive(); b.err != nil {
 			return false
 		}
-		if slices.ContainsFunc(b.replies.Statuses, Status.notRun) {
+		if slices.ContainsFunc(b.replies.Statuses, Status.HasNotRun) {
 			return false
 		}
 		size += len(b.replies.Bytes)

@@ -1,20 +1,18 @@
 package resp
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 )
 
 // Errors of a [Link].
 var (
-	// ErrNotSent says that no byte of a batch has left: it may be sent again.
-	ErrNotSent = errors.New("not sent")
-	// ErrUnknownOutcome says that a batch may or may not have been run.
-	ErrUnknownOutcome = errors.New("outcome unknown")
-	// ErrTimeout says that a node has not answered in time.
-	ErrTimeout = errors.New("timeout")
+	ErrNotSent        = relay.ErrNotSent
+	ErrUnknownOutcome = relay.ErrUnknownOutcome
+	ErrTimeout        = relay.ErrTimeout
 )
 
 // keepBatch is how much memory for each other node a connection keeps, in bytes.
@@ -51,6 +49,7 @@ func (b *batch) add(wire []byte) {
 // unless nil, is called as Way.Send says.
 func (b *batch) send(terms Terms, timeout time.Duration, arrived func()) {
 	b.received, b.next, b.err = false, 0, ErrNotSent
+	terms.Swaps = b.link.swaps
 	if b.link.Link == nil {
 		b.received = true
 		return
@@ -87,7 +86,7 @@ func (b *batch) reply() ([]byte, error) {
 		start = b.replies.Ends[b.next-1]
 	}
 	b.next++
-	if b.status = b.replies.Status(b.next - 1); b.status.notRun() {
+	if b.status = b.replies.Status(b.next - 1); b.status.HasNotRun() {
 		return nil, errNotRun
 	}
 	return b.replies.Bytes[start:b.replies.Ends[b.next-1]], nil

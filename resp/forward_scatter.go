@@ -39,7 +39,7 @@ func waitsHere(c *command.Row, s *Server) bool {
 func (x *call) spreads() bool {
 	routes := x.srv.routes.Load()
 	return routes != nil && x.conn.from == nil && !x.conn.session.redirect &&
-		(len(routes.links) > 0 || routes.held || routes.gaps)
+		(len(routes.links) > 0 || routes.holds(x.Row) || routes.gaps)
 }
 
 // scatter has every node do its part of a command, and returns their replies, in RESP2.
@@ -63,7 +63,7 @@ func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering
 			s.refuse(msgUnreachable)
 		case routes.gaps:
 			s.refuse(msgNoCopy)
-		case routes.held:
+		case routes.holds(x.Row):
 			if !x.awaitRoutes(routes, left) {
 				s.refuse(command.MsgMoving)
 			}
@@ -122,7 +122,7 @@ func (s *scattering) send(routes *Routes) {
 			x.srv.stats.Forwarded.Add(1)
 			p.send(Terms{}, s.end-start, nil)
 		} else {
-			x.conn.runPart(&p.batch, Terms{})
+			x.conn.runPart(&p.batch, Terms{}, routes.swaps())
 		}
 	}
 	s.open = s.open[:0]
@@ -144,8 +144,8 @@ func (s *scattering) send(routes *Routes) {
 
 // part is the request for one part: for some spans, or for all of the node's.
 func (s *scattering) part(routes *Routes, spans []ring.Range) []byte {
-	args := s.args
-	if n := s.database(); n != 0 {
+	x, args := s.call, s.args
+	if n := routes.Policies.Data(numberOf(x)); n != 0 {
 		args = append([][]byte{[]byte(inDatabase), strconv.AppendInt(nil, int64(n), 10)}, args...)
 	}
 	b := wire.AppendArray(nil, 4+len(args))
@@ -169,12 +169,12 @@ func (x *call) awaitRoutes(routes *Routes, d time.Duration) bool {
 
 // A coverage is what a part of a command covers.
 type coverage struct {
-	routes   *Routes      // on which the asking node agrees; nil outside of any part
-	spans    []ring.Range // of this node, by these routes
-	database int
+	routes *Routes      // on which the asking node agrees; nil outside of any part
+	spans  []ring.Range // of this node, by these routes
+	data   int          // which the database shows by these routes
 }
 
-// inDatabase stands in front of the number of a database other than 0 in requests between nodes.
+// inDatabase stands in front of the number of data other than 0 in requests between nodes.
 const inDatabase = "DATABASE"
 
 // cmdRingPart is this node's part of a command that another node's client has sent:
@@ -201,7 +201,7 @@ func cmdRingPart(x *call) {
 		x.Error(msg)
 		return
 	}
-	routes := x.agrees(string(x.Args[2]))
+	routes := x.agrees(string(x.Args[2]), part)
 	if routes != nil && len(spans) == 0 {
 		spans = routes.spans
 	}
@@ -219,13 +219,13 @@ func cmdRingPart(x *call) {
 
 // agrees waits a little until the routes have the digest and nothing is on hold. It returns
 // them, or nil if they have not in time.
-func (x *call) agrees(digest string) *Routes {
+func (x *call) agrees(digest string, part *command.Row) *Routes {
 	for end := x.srv.clock() + x.conn.from.remainingWait(&request{}, heldTimeout); ; {
 		routes := x.srv.routes.Load()
 		switch left := end - x.srv.clock(); {
 		case routes == nil:
 			return nil
-		case !routes.held && strconv.FormatUint(routes.digest, 16) == digest:
+		case !routes.holds(part) && strconv.FormatUint(routes.digest, 16) == digest:
 			return routes
 		case left <= 0 || !x.awaitRoutes(routes, left):
 			return nil

@@ -185,7 +185,7 @@ func addKey(parts []part, owner int32, key int) []part {
 // sendPart sends a part on its way; this node's own runs at once.
 func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 	if p.owner == ownerSelf {
-		c.runPart(&p.batch, c.termsHere())
+		c.runPart(&p.batch, c.termsHere(), routes.swaps())
 		return
 	}
 	c.srv.stats.Forwarded.Add(1)
@@ -194,10 +194,10 @@ func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 }
 
 // runPart runs a batch here.
-func (c *conn) runPart(b *batch, terms Terms) {
+func (c *conn) runPart(b *batch, terms Terms, swaps uint64) {
 	w := &ownWay{answered: make(chan struct{})}
 	b.way, b.received, b.next = w, false, 0
-	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, NoTouch: terms.NoTouch, Answer: w.answer}}, nil)
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, NoTouch: terms.NoTouch, Swaps: swaps, Answer: w.answer}}, nil)
 }
 
 // An ownWay is what is left to do of a batch that this node has run itself: to wait.
@@ -209,7 +209,7 @@ type ownWay struct {
 }
 
 func (w *ownWay) answer(r Replies, err error) {
-	w.replies, w.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends), slices.Clone(r.Statuses)}, err
+	w.replies, w.err = Replies{Bytes: bytes.Clone(r.Bytes), Ends: slices.Clone(r.Ends), Statuses: slices.Clone(r.Statuses)}, err
 	close(w.answered)
 }
 

@@ -24,6 +24,8 @@ type Forwarded struct {
 	Author int64
 	// NoTouch: the requests are no use of their keys.
 	NoTouch bool
+	// Swaps is as in [Terms].
+	Swaps uint64
 	// Deadline, unless it is 0, is when the asking node gives the batch up, on [Config.Clock]: a
 	// request that would begin later is not run, also if it has waited for a latch, a range on
 	// hold or a pause meanwhile.
@@ -110,7 +112,7 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
-	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps
 }
 
 // late tells whether the batch is given up at a time on [Config.Clock].
@@ -130,7 +132,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 		c.out.Proto = 3
 	}
 	c.session.early = batches[0].Early
-	f.keeper = batches[0].Keeper
+	f.keeper, f.swaps = batches[0].Keeper, batches[0].Swaps
 	c.unit.SetAuthor(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.unit.SetNoTouch(batches[0].NoTouch)
 	c.reqs, c.args = c.reqs[:0], c.args[:0]

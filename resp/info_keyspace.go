@@ -32,7 +32,7 @@ func infoDatabases(w *admin.Info, x *call) {
 	policies := x.srv.policies()
 	for n, held := range x.keyspaces() {
 		limit := x.srv.quota.LimitOf(n)
-		if policy := policies.Of(n); held.Keys > 0 || policy.Together || limit != (quota.Limit{}) {
+		if policy := policies.OfDatabase(n); held.Keys > 0 || policy.Together || limit != (quota.Limit{}) {
 			w.Line("database_"+strconv.Itoa(n), fmt.Sprintf("policy=%s,keys=%d,expires=%d,bytes=%d,quota=%d,quota_policy=%s",
 				policy, held.Keys, held.Expires, held.Bytes, limit.Bytes, cmp.Or(limit.Policy, "none")))
 		}
@@ -44,11 +44,11 @@ func (x *call) keyspaces() []keyspace.Count {
 	if x.srv.routes.Load() != nil && x.spreads() && !x.InScript {
 		at := len(x.Buf)
 		if replies, ok := x.scatter(infoPatience, []byte("RING"), []byte("KEYSPACE")); ok {
-			return keyspace.Sum(replies)
+			return keyspace.ByNumber(keyspace.Sum(replies), x.Databases(), x.srv.policies())
 		}
 		x.Buf = x.Buf[:at] // without the error
 	}
-	return keyspace.In(x.srv.store, x.srv.ownSpans(), x.Databases())
+	return keyspace.ByNumber(keyspace.In(x.srv.store, x.srv.ownSpans(), x.Databases()), x.Databases(), x.srv.policies())
 }
 
 // cmdRingKeyspace is this node's part of INFO, within RING PART.

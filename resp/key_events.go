@@ -265,12 +265,13 @@ func (e *keyEvents) tell(events []byte) {
 	}
 	e.telling.Lock()
 	defer e.telling.Unlock()
+	policies := e.srv.policies()
 	_ = store.EachEvent(events, func(class store.EventClass, name, key []byte) {
 		if e.all&class == 0 {
 			return // told by who does not know that nobody wants to know
 		}
 		head, key := database.Split(key)
-		n := head.Number()
+		n := policies.Number(head)
 		if e.all&store.EventByKey != 0 {
 			e.channel = append(appendEventChannel(e.channel[:0], "__keyspace@", n), key...)
 			e.srv.pubsub.Deliver(&e.mailing, pubsub.Channel, e.channel, name)

@@ -14,7 +14,7 @@ type lister struct {
 	x       *call
 	at      int    // where the reply begins
 	pattern []byte // nil: all keys
-	number  int    // the database whose keys are listed
+	data    int    // whose keys are listed
 	enough  int    // bytes at which the list ends
 	n       int
 	full    bool // the reply would be larger than the server allows
@@ -27,7 +27,7 @@ const listHead = len("*2\r\n$16\r\n4503599627370495\r\n*9223372036854775807\r\n"
 const maxBulkHead = 32
 
 func (x *call) newLister(pattern []byte, enough int) *lister {
-	l := &lister{x: x, at: len(x.Buf), number: x.database(), enough: enough}
+	l := &lister{x: x, at: len(x.Buf), data: x.database(), enough: enough}
 	// To Redis a single star means all keys, though it would not match the empty
 	// one.
 	if string(pattern) != "*" {
@@ -42,7 +42,7 @@ func (x *call) newLister(pattern []byte, enough int) *lister {
 func (l *lister) add(stored []byte) bool {
 	x := l.x
 	head, key := database.Split(stored)
-	if head.Number() != l.number {
+	if head.Number() != l.data {
 		return !x.conn.closed.Load()
 	}
 	if l.full || x.conn.closing || x.conn.closed.Load() {

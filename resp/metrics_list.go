@@ -30,7 +30,7 @@ func (s *Server) sample(m *reporter) {
 		m.Tagged("handoffs_waiting", "cause", cause, int64(n), true)
 	}
 	for n := range s.cfg.Databases() {
-		m.Database("database_bytes", n, s.store.ActiveBytesOf(n))
+		m.Database("database_bytes", n, s.store.ActiveBytesOf(s.policies().Data(n)))
 	}
 }
 

@@ -4,43 +4,26 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/listening"
 )
 
 // monitors are the clients that sent MONITOR and see every command.
-type monitors struct {
-	n     atomic.Int32
-	mu    sync.Mutex
-	conns []*conn
-}
-
-func (m *monitors) active() bool { return m.n.Load() > 0 }
+type monitors struct{ listening.Set[*conn] }
 
 func (m *monitors) add(c *conn) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !slices.Contains(m.conns, c) {
-		m.conns = append(m.conns, c)
-		c.session.monitor.Store(true)
-		m.n.Store(int32(len(m.conns)))
-	}
+	m.Add(c)
+	c.session.monitor.Store(true)
 }
 
 func (m *monitors) remove(c *conn) {
-	if !m.active() {
-		return
+	if m.Remove(c) {
+		c.session.monitor.Store(false)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.conns = slices.DeleteFunc(m.conns, func(other *conn) bool { return other == c })
-	c.session.monitor.Store(false)
-	m.n.Store(int32(len(m.conns)))
 }
 
 // feed shows a command of c to all monitors, or of a script that it runs, but for those that
@@ -51,7 +34,7 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	}
 	number := int(c.session.database.Load())
 	if i := slices.IndexFunc(args, database.HasMark); i >= 0 {
-		number = database.Of(args[i])
+		number = c.srv.policies().Number(database.HeadOf(args[i]))
 	}
 	args = cmd.Redacted(args)
 	now := time.Now()
@@ -68,11 +51,7 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 		line = admin.AppendQuoted(line, arg)
 	}
 	line = append(line, '\r', '\n')
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, to := range m.conns {
-		to.pushes.push(line)
-	}
+	m.Each(func(to *conn) { to.pushes.push(line) })
 }
 
 // cmdMonitor has its reply sent before the first line is.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
@@ -28,27 +29,29 @@ type request struct {
 	first, last int
 	raw         []byte // as the client wrote it
 	cmd         *command.Row
-	msg         string        // error reply instead of running it
-	sent        *batch        // with which it is on its way, whoever serves its keys by now
-	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
-	part        int32         // of what another node forwards, the batch
-	keyAt       int32         // which argument its only key is; 0: it has none, or several
-	placed      [2]int32      // its places are conn.touched[placed[0]:placed[1]]
-	touches     bool          // it has keys: only then its reply needs the node's lease
-	denied      acl.Denial    // why the client may not send it
-	as          *acl.User     // for whom another node forwards it, if its commands are to be checked
-	judged      bool          // as to whether its keys lie together
-	waits       bool          // it may wait until a key gets something
-	stored      bool          // its keys are stored ones, where written has the client's; see storeKeys
-	every       bool          // it needs all latches of the store
-	solo        bool          // it has a unit of its own
-	sought      bool          // other nodes were asked for its script
-	progress    *waitProgress // of one that has begun to
-	place       store.Place   // of its only key
-	extra       []store.Place // of keys that are not among its arguments: see wants in call
-	written     [2]int32      // c.args[written[0]:written[1]] is what the client wrote, if stored is set
-	writtenCmd  *command.Row  // its command then
-	until       time.Time     // how long it waits for somebody to serve its keys; zero: it has not waited yet
+	msg         string             // error reply instead of running it
+	sent        *batch             // with which it is on its way, whoever serves its keys by now
+	owner       int32              // who serves its keys: a place in Routes.links, ownerSelf, …
+	part        int32              // of what another node forwards, the batch
+	keyAt       int32              // which argument its only key is; 0: it has none, or several
+	placed      [2]int32           // its places are conn.touched[placed[0]:placed[1]]
+	touches     bool               // it has keys: only then its reply needs the node's lease
+	denied      acl.Denial         // why the client may not send it
+	as          *acl.User          // for whom another node forwards it, if its commands are to be checked
+	judged      bool               // as to whether its keys lie together
+	waits       bool               // it may wait until a key gets something
+	fixed       bool               // it is not run once a database is swapped
+	stored      bool               // its keys are stored ones, where written has the client's; see storeKeys
+	every       bool               // it needs all latches of the store
+	solo        bool               // it has a unit of its own
+	sought      bool               // other nodes were asked for its script
+	progress    *waitProgress      // of one that has begun to
+	place       store.Place        // of its only key
+	extra       []store.Place      // of keys that are not among its arguments: see wants in call
+	written     [2]int32           // c.args[written[0]:written[1]] is what the client wrote, if stored is set
+	writtenCmd  *command.Row       // its command then
+	by          *database.Policies // the forms of its keys; a client's request only
+	until       time.Time          // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is

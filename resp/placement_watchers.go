@@ -1,10 +1,7 @@
 package resp
 
 import (
-	"slices"
-	"sync"
-	"sync/atomic"
-
+	"github.com/ringside-kv/ringside/resp/internal/listening"
 	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -15,40 +12,29 @@ const placementChannel = "__placement__"
 
 // watchers are the clients that are told of every change of the placement: HASHMASK
 // SUBSCRIBE.
-type watchers struct {
-	n     atomic.Int32
-	mu    sync.Mutex
-	conns []*conn
-}
+type watchers struct{ listening.Set[*conn] }
 
 func (w *watchers) add(c *conn) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !slices.Contains(w.conns, c) && !c.closed.Load() {
-		w.conns = append(w.conns, c)
-		c.session.watching.Store(true)
-		w.n.Store(int32(len(w.conns)))
+	w.Add(c)
+	c.session.watching.Store(true)
+	if c.closed.Load() {
+		w.remove(c)
 	}
 }
 
 // remove reports whether the client was one of them.
 func (w *watchers) remove(c *conn) bool {
-	if w.n.Load() == 0 {
+	if !w.Remove(c) {
 		return false
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := len(w.conns)
-	w.conns = slices.DeleteFunc(w.conns, func(other *conn) bool { return other == c })
 	c.session.watching.Store(false)
-	w.n.Store(int32(len(w.conns)))
-	return len(w.conns) < before
+	return true
 }
 
 // tell pushes what is new in the later routes. It does not wait. Its caller sees to it
 // that changes come in order.
 func (w *watchers) tell(old, now *Routes) {
-	if w.n.Load() == 0 {
+	if !w.Any() {
 		return
 	}
 	var before *ring.Placement
@@ -60,15 +46,13 @@ func (w *watchers) tell(old, now *Routes) {
 		return
 	}
 	var messages [4][]byte // by protocol
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range w.conns {
+	w.Each(func(c *conn) {
 		proto := c.session.proto.Load() & 3
 		if messages[proto] == nil {
 			messages[proto] = placementMessage(proto == 3, text)
 		}
 		c.pushes.push(messages[proto])
-	}
+	})
 }
 
 // placementMessage is a message of the channel, as Redis sends them.

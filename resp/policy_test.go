@@ -20,7 +20,7 @@ type policyOrders struct {
 
 func (o *policyOrders) Policies() (PolicyChanger, error) { return o, nil }
 
-func (o *policyOrders) Describe(n int) string {
+func (o *policyOrders) Describe(n, data int) string {
 	return "policy:" + o.r.servers[0].policies().Of(n).String() + "\r\n"
 }
 

@@ -26,7 +26,7 @@ func startQuota(s *Server) {
 	}()
 }
 
-// quotaDatabase returns the database whose quota a request is judged by: that of the first stored key that it writes,
+// quotaDatabase returns the data whose quota a request is judged by: that of the first stored key that it writes,
 // as the copy that COPY makes in another database.
 func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 	if cmd.KeysOfExec {
@@ -47,7 +47,7 @@ func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 			return database.Of(args[at])
 		}
 	}
-	return databaseOf(c)
+	return c.srv.policies().Data(databaseOf(c))
 }
 
 // refusedByQuota reports whether a request is refused because data exceeds its limit.
@@ -71,7 +71,7 @@ func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 // refusedInQueue tells whether MULTI refuses to queue a command. Where there are other nodes, EXEC is
 // judged by the one that runs it.
 func refusedInQueue(c *conn, cmd *command.Row) bool {
-	return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.servesAll() && c.srv.quota.Refuses(databaseOf(c), 0)
+	return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.servesAll() && c.srv.quota.Refuses(c.srv.policies().Data(databaseOf(c)), 0)
 }
 
 // makeRoom evicts keys before the unit of some requests begins, if these may grow data that is over
@@ -106,7 +106,7 @@ func evict(s *Server, keys [][]byte) (evicted int) {
 	}
 	done := make(chan struct{})
 	s.RunForwarded([]Forwarded{{
-		Batch: batch, Requests: len(keys), Early: true,
+		Batch: batch, Requests: len(keys), Early: true, Swaps: s.policies().Swaps(),
 		Answer: func(replies Replies, err error) {
 			defer close(done)
 			if err != nil {

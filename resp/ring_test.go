@@ -66,7 +66,7 @@ func TestHashmaskSubscribePushesChanges(t *testing.T) {
 	old.Want("*($subscribe $__placement__ :1)", "HASHMASK", "SUBSCRIBE")
 	modern.Want("+OK", "HASHMASK", "SUBSCRIBE")
 	modern.Want("+OK", "HASHMASK", "SUBSCRIBE") // once is enough
-	resptest.WaitFor(t, "subscribers", func() bool { return r.servers[0].watchers.n.Load() == 2 })
+	resptest.WaitFor(t, "subscribers", func() bool { return r.servers[0].watchers.Len() == 2 })
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0")) // nothing new
 	r.placeAll(four(t, 3, "n0", "n0", "n1", "n0"))
 	const change = "0002/0003 epoch=3 primary=n0 backups=n1\n"
@@ -85,7 +85,7 @@ func TestHashmaskSubscribePushesChanges(t *testing.T) {
 	}
 	old.Want("+PONG", "PING")
 	modern.C.Close()
-	resptest.WaitFor(t, "the end of the subscription", func() bool { return r.servers[0].watchers.n.Load() == 0 })
+	resptest.WaitFor(t, "the end of the subscription", func() bool { return !r.servers[0].watchers.Any() })
 	r.placeAll(four(t, 5, "n1", "n1", "n1", "n1"))
 }
 

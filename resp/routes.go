@@ -3,10 +3,11 @@ package resp
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -28,7 +29,8 @@ type Routes struct {
 	Held map[int]bool
 	// Lost are the numbers of the ranges of which there is no copy any more.
 	Lost map[int]bool
-	// Policies are those of the databases; nil if each has the default.
+	// Policies are those of the databases; nil if each has the default. [Server.SetRoutes] adds the order of
+	// the databases, from Values.
 	Policies *database.Policies
 	// Values are what the nodes agree on by name; nil if there is nothing.
 	Values *agreed.Values
@@ -68,52 +70,46 @@ type Route struct {
 	Away bool
 	// Link takes requests there; nil if there is no way at present.
 	Link Link
+
+	swaps uint64 // those that these routes know of; see Terms
 }
 
-// A Link forwards requests to another node. It is used by many connections at once.
-type Link interface {
-	// Way returns a way there for one connection.
-	Way() Way
+// policies returns those of the databases. r may be nil: on a lone node.
+func (r *Routes) policies() *database.Policies {
+	if r == nil {
+		return nil
+	}
+	return r.Policies
 }
 
-// Terms are how a client wants its replies.
-type Terms struct {
-	// RESP3 is their form.
-	RESP3 bool
-	// Early: those to writes need not wait for backups.
-	Early bool
-	// Keeps says that clients of this node keep what is read: whoever serves it is to say
-	// when it changes. Author is which of them writes, if that one is not to be told, else 0.
-	Keeps  bool
-	Author int64
-	// NoTouch: the requests are no use of their keys.
-	NoTouch bool
+// swaps returns how many swaps of databases are known.
+func (r *Routes) swaps() uint64 { return r.policies().Swaps() }
+
+// holds reports whether a command on all keys has to wait for newer routes.
+func (r *Routes) holds(cmd *command.Row) bool {
+	return r.held || r.Policies.Swapping() && cmd.Full != "swapdb" && cmd.Full != "ring|drained"
 }
 
-// A Way carries one batch at a time to another node. It belongs to one goroutine.
-type Way interface {
-	// Send sends a batch: whole RESP requests, so many of them, each with one reply. It
-	// does not wait. The batch must stay as it is until Wait has returned; after an
-	// error, which is one of a Link, there is nothing to wait for. Else arrived, unless
-	// nil, is called once, from any goroutine, as soon as Wait returns at once: it does
-	// not wait for anything, and sends nothing.
-	Send(batch []byte, requests int, terms Terms, timeout time.Duration, arrived func()) error
-	// Wait returns the replies, which are valid until the next Send, or an error of a
-	// Link.
-	Wait() (Replies, error)
-}
-
-// Replies are the raw replies to a batch, in order.
-type Replies struct {
-	Bytes []byte
-	Ends  []int // where each of them ends
-	// Statuses are those of the first replies; the others have StatusRun.
-	Statuses []Status
-}
+// What nodes send each other: see package relay.
+type (
+	Link    = relay.Link
+	Way     = relay.Way
+	Terms   = relay.Terms
+	Replies = relay.Replies
+	Status  = relay.Status
+)
 
 // SetRoutes makes the server one of several: from now on it runs requests for its own
 // ranges and forwards the others. It returns at once; see [Server.Quiesce].
 func (s *Server) SetRoutes(r *Routes) {
+	s.routing.Lock()
+	defer s.routing.Unlock()
+	old := s.routes.Load()
+	var before *database.Policies
+	if old != nil {
+		before = old.Policies
+	}
+	r.Policies = r.Policies.Ordered(r.Values.Of(database.OrderName).Body, before)
 	r.next = make(chan struct{})
 	places := make(map[string]int32, len(r.Nodes))
 	r.owner = make([]int32, r.Placement.Len())
@@ -129,15 +125,13 @@ func (s *Server) SetRoutes(r *Routes) {
 		i++
 	}
 	for _, node := range slices.Sorted(maps.Keys(r.Nodes)) {
-		if route := r.Nodes[node]; node != r.Self && route.Link != nil && !route.Away {
+		route := r.Nodes[node]
+		if route.swaps = r.swaps(); node != r.Self && route.Link != nil && !route.Away {
 			r.peers = append(r.peers, &route)
 		}
 	}
 	r.findOwn()
 	r.leastCopies()
-	s.routing.Lock()
-	defer s.routing.Unlock()
-	old := s.routes.Load()
 	r.term, r.ownTerm = 1, 1
 	if old != nil {
 		r.term, r.ownTerm = old.term+1, old.ownTerm
@@ -173,6 +167,7 @@ func (r *Routes) placeOf(node string, places map[string]int32) int32 {
 		return ownerNone
 	}
 	place := int32(len(r.links))
+	route.swaps = r.swaps()
 	r.links = append(r.links, &route)
 	places[node] = place
 	return place

@@ -47,6 +47,10 @@ func (r *Routes) farSpans() [][]ring.Range {
 func (r *Routes) findOwn() {
 	sum := xxhash.New()
 	var b []byte
+	if n := r.swaps(); n > 0 {
+		b = binary.BigEndian.AppendUint64(nil, n)
+		_, _ = sum.Write(b)
+	}
 	for i := range r.owner {
 		row := r.Placement.Row(i)
 		b = binary.BigEndian.AppendUint32(b[:0], uint32(row.Range.Start))
@@ -112,6 +116,9 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 		if routes == nil {
 			if routes = x.srv.routes.Load(); routes == nil {
 				return do([]ring.Range{ring.Whole})
+			}
+			if routes.Policies.Swapping() && !x.InScript && x.awaitRoutes(routes, x.srv.forwardTimeout()) {
+				continue
 			}
 			spans = routes.spans
 		}

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // MULTI and what belongs to it.
+
+// msgSwapped answers a request that must not be run with the data that its database shows by now.
+const msgSwapped = "TRYAGAIN a database was swapped meanwhile"
 
 func cmdMulti(x *call) {
 	m := &x.conn.multi
@@ -52,7 +56,15 @@ func cmdWatch(x *call) {
 		x.Error(msgNotQueued)
 		return
 	}
-	reply, msg := x.ask(wire.SubRequest("RING", "WATCH", keys...))
+	m.begin(c)
+	reply, msg := x.ask(wire.SubRequest("RING", "WATCH", keys...), x.req.by, true)
+	if msg == msgSwapped {
+		refs, _ := x.Row.KeysOf(x.Args, nil)
+		renewKeys(c, x.req, x.srv.policies(), refs)
+		x.Args = c.args[x.req.first:x.req.last]
+		cmdWatch(x)
+		return
+	}
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -60,7 +72,9 @@ func cmdWatch(x *call) {
 	tokens, _ := wire.ArrayBody(reply)
 	for _, key := range keys {
 		if token, _ := wire.ReplyText(tokens); !m.watches(key) { // what came first is what counts
-			m.watched = append(m.watched, watched{bytes.Clone(key), bytes.Clone(token)})
+			head, name := database.Split(key)
+			head, _ = m.by.Renewed(head, x.req.by)
+			m.watched = append(m.watched, watched{database.AppendKey(nil, head, name), bytes.Clone(token)})
 		}
 		tokens = tokens[wire.ValueLen(tokens):]
 	}
@@ -115,7 +129,7 @@ func cmdExec(x *call) {
 
 // shownExec shows EXEC to monitors, behind the commands that it has run.
 func (x *call) shownExec() {
-	if x.srv.monitors.active() {
+	if x.srv.monitors.Any() {
 		x.srv.monitors.feed(x.conn, x.srv.table.ByName["exec"], [][]byte{[]byte("EXEC")}, false)
 	}
 }
@@ -138,7 +152,7 @@ type execution struct {
 func (e *execution) together() bool {
 	var all request
 	e.conn.become(&all, e.multi.request(0, len(e.multi.cmds), true))
-	all.judged = true
+	all.judged, all.by = true, e.multi.by
 	if e.conn.ownerOf(&all, e.srv.routes.Load()); all.owner == ownerSeveral {
 		e.srv.stats.CrossSlot.Add(1)
 		e.Error(msgCrossSlot)
@@ -161,7 +175,7 @@ func (e *execution) run(from, to int) bool {
 	msg := ""
 	if shipped > 0 || watching {
 		var reply []byte
-		if reply, msg = e.ask(m.request(from, to, watching)); msg == "" {
+		if reply, msg = e.ask(m.request(from, to, watching), m.by, false); msg == "" {
 			if reply[0] != '*' || reply[1] == '-' {
 				e.NullArray()
 				return false
@@ -215,7 +229,7 @@ func (x *call) inner(cmd *command.Row, args [][]byte) {
 			return
 		}
 	}
-	if x.srv.monitors.active() {
+	if x.srv.monitors.Any() {
 		x.srv.monitors.feed(c, cmd, args, x.InScript)
 	}
 	outer, outerArgs, inside := x.Row, x.Args, x.InTransaction
@@ -236,13 +250,15 @@ func (x *call) inner(cmd *command.Row, args [][]byte) {
 }
 
 // ask has a request that is none of the client's run where its keys are served. It returns
-// the reply, or an error to reply with.
-func (x *call) ask(raw []byte) (reply []byte, msg string) {
+// the reply, or an error to reply with. by are the forms of its keys; a fixed request is not run, with
+// msgSwapped, once a database was swapped since.
+func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte, msg string) {
 	c := x.conn
 	start := x.srv.clock()
 	defer func() { x.waited += x.srv.clock() - start }()
 	var r request
 	c.become(&r, raw)
+	r.by, r.fixed = by, fixed
 	c.readsFar(&r)
 	end := time.Now().Add(x.srv.forwardTime(len(raw)))
 	for !c.closing {
@@ -255,6 +271,8 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 		case owner == ownerSeveral:
 			x.srv.stats.CrossSlot.Add(1)
 			return nil, msgCrossSlot
+		case owner == ownerNone && fixed && by.Swaps() != routes.swaps():
+			return nil, msgSwapped
 		case owner == ownerNone:
 			return nil, msgNoCopy
 		case left <= 0:
@@ -263,9 +281,9 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 			c.waitOn(left, routes.next)
 			continue
 		}
-		b := &batch{bytes: raw, requests: 1}
+		b := &batch{bytes: r.raw, requests: 1}
 		if owner == ownerSelf {
-			c.runPart(b, c.termsHere())
+			c.runPart(b, c.termsHere(), routes.swaps())
 		} else {
 			x.srv.stats.Forwarded.Add(1)
 			b.link = routes.links[owner]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -19,6 +20,8 @@ import (
 type multi struct {
 	open    bool
 	refused bool // EXEC will refuse it, since one of its commands cannot be run
+	// by are the forms of the keys of what is queued and watched.
+	by *database.Policies
 	// database is the one in which the next command that is queued works.
 	database int
 	spent    int64 // bytes of transactions that are over, which this pipeline still runs
@@ -65,6 +68,13 @@ func rejection(cmd *command.Row, msg string) string {
 		return msg
 	}
 	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+}
+
+// begin notes the present forms of keys, if nothing is queued or watched yet.
+func (m *multi) begin(c *conn) {
+	if len(m.cmds)+len(m.watched) == 0 {
+		m.by = c.srv.policies()
+	}
 }
 
 // end ends the transaction and forgets what is watched.
@@ -153,6 +163,11 @@ func (c *conn) queue(r *request) int {
 		if c.seeks(r) && !c.seek(r) {
 			return 1
 		}
+		if m.begin(c); r.by.Swaps() != m.by.Swaps() {
+			if keys, err := r.cmd.KeysOf(c.args[r.first:r.last], nil); err == nil && len(keys) > 0 {
+				renewKeys(c, r, m.by, keys)
+			}
+		}
 		args := c.words(r)
 		m.queue = wire.AppendBulkInt(m.queue, int64(len(args)))
 		for _, arg := range args {
@@ -229,6 +244,7 @@ func (c *conn) transact(r *request) {
 		}
 	}
 	c.become(r, m.request(0, len(m.cmds), true))
+	r.by = m.by
 	m.end()
 }
 

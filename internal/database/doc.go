@@ -9,4 +9,7 @@
 // other database, since [TokenFunc] leaves the eight bytes out. So SELECT changes nothing about which node
 // serves a key. In a database that is kept together the head says so, and all keys have one token, that
 // of the eight bytes. Which of the two a database is, its [Policy] tells.
+//
+// SWAPDB changes no key. The number in a stored key names data; which data a numbered database shows tells the
+// [Order] of the cluster. Before the first swap each database shows the data of its number.
 package database

@@ -2,7 +2,7 @@ package database
 
 import "slices"
 
-// A Policy says where the keys of one database lie.
+// A Policy says where the keys of one database lie, or, after a swap, those of the data that it showed first.
 type Policy struct {
 	Number int
 	// Together reports that all keys lie at one token, that of the spot; else they are spread.
@@ -13,10 +13,15 @@ type Policy struct {
 	Change uint64
 }
 
-// Policies are those of all databases whose policy is not the default, by their numbers. They never
-// change. nil means that there are none.
+// Policies are those of all data whose policy is not the default, by its numbers, and the order in which the
+// databases show data. They never change. nil means that there are none, and that each database shows the
+// data of its number.
 type Policies struct {
-	all []Policy
+	all   []Policy
+	order *Order
+	// base and body are what [Policies.Ordered] has made these of.
+	base *Policies
+	body string
 }
 
 // NewPolicies returns policies, of which no two have the same number; nil if all are the default.
@@ -26,7 +31,7 @@ func NewPolicies(all []Policy) *Policies {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b Policy) int { return a.Number - b.Number })
-	return &Policies{all}
+	return &Policies{all: all}
 }
 
 // All returns the policies that are not the default. The caller must not change them.
@@ -37,7 +42,50 @@ func (p *Policies) All() []Policy {
 	return p.all
 }
 
-// Of returns the policy of a database.
+// Ordered returns the policies with the order that an agreed value has in its body; before, if that is the
+// same. What cannot be read, as of a later version, is no order.
+func (p *Policies) Ordered(body string, before *Policies) *Policies {
+	switch {
+	case body == "":
+		return p
+	case before != nil && before.base == p && before.body == body:
+		return before
+	}
+	order, _ := ParseOrder(body)
+	return &Policies{all: p.All(), order: order, base: p, body: body}
+}
+
+// Order returns the order in which the databases show data.
+func (p *Policies) Order() *Order {
+	if p == nil {
+		return nil
+	}
+	return p.order
+}
+
+// Data returns the data that a database shows.
+func (p *Policies) Data(n int) int { return p.Order().Shown(n).Data }
+
+// Number returns the database that shows the data of a head.
+func (p *Policies) Number(head Head) int { return p.Order().Number(head) }
+
+// Swaps returns how many swaps of databases there have been.
+func (p *Policies) Swaps() uint64 { return p.Order().Swaps() }
+
+// Swapping reports whether two databases are being swapped.
+func (p *Policies) Swapping() bool { return p.Order().Change() != 0 }
+
+// Renewed returns the head by these policies of a key that has a head by earlier or later ones: that of the
+// data that the same database shows. swapped tells that the database was swapped in between.
+func (p *Policies) Renewed(head Head, by *Policies) (now Head, swapped bool) {
+	n := by.Number(head)
+	return p.Head(n), p.Order().Shown(n) != by.Order().Shown(n)
+}
+
+// OfDatabase returns the policy of the data that a database shows.
+func (p *Policies) OfDatabase(n int) Policy { return p.Of(p.Data(n)) }
+
+// Of returns the policy of data.
 func (p *Policies) Of(n int) Policy {
 	if p != nil {
 		for i := range p.all {
@@ -56,7 +104,7 @@ func (p *Policies) With(policy Policy) *Policies {
 }
 
 // Head returns the head that the keys of a database have.
-func (p *Policies) Head(n int) Head { return p.Of(n).Head() }
+func (p *Policies) Head(n int) Head { return p.OfDatabase(n).Head() }
 
 // Head returns the head of the database's keys.
 func (p Policy) Head() Head {
@@ -79,13 +127,13 @@ func (p Policy) Valid() bool {
 	return p.Number >= 0 && p.Number < Limit && p.Spot >= 0 && p.Spot < Spots && (p.Together || p.Spot == 0)
 }
 
-// A Form is that of a stored key, compared with the policy of its database.
+// A Form is that of a stored key, compared with the policy of its data.
 type Form int8
 
 const (
 	Present Form = iota // as the policy asks
 	Changed             // of another policy
-	Held                // the policy changes
+	Held                // the policy changes, or the database is being swapped
 )
 
 // FormOf returns the form of a stored key.
@@ -99,7 +147,7 @@ func (p *Policies) FormOf(stored []byte) Form {
 // FormOfHead returns the form of stored keys with a head.
 func (p *Policies) FormOfHead(head Head) Form {
 	switch policy := p.Of(head.Number()); {
-	case policy.Change != 0:
+	case policy.Change != 0, p.Order().holds(head):
 		return Held
 	case policy.Head() != head:
 		return Changed

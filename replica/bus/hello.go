@@ -26,6 +26,8 @@ import (
 // Version 11: the table may hold agreed values, as users. What travels is that of version 4; RING AS may be
 // in front of a forwarded request.
 // Version 12: forwarded commands may say that they are no use of their keys (CLIENT NO-TOUCH).
+// Version 13: the table may hold an order of databases, as an agreed value. Forwarded commands carry how many
+// swaps of databases their sender knows of, if there were any.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -40,7 +42,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 12
+	newestVersion = 13
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -56,6 +58,8 @@ const (
 	PoliciesVersion = 10
 	// ValuesVersion is the first one whose nodes understand agreed values, among them users.
 	ValuesVersion = 11
+	// SwapsVersion is the first one whose nodes understand an order of databases.
+	SwapsVersion = 13
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

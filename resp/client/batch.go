@@ -19,9 +19,10 @@ type Batch struct {
 	RESP3 bool
 	// Early says that replies to writes need not wait for backups.
 	Early bool
-	// Keeps and Author are as in [Call].
+	// Keeps, Author and Swaps are as in [Call].
 	Keeps  bool
 	Author int64
+	Swaps  uint64
 	// NoTouch says that the commands are no use of their keys.
 	NoTouch bool
 	// Deadline is when the caller gives the call up, or a little before, on
@@ -40,7 +41,7 @@ func newBatch(w *replyWriter, r *requestFrame) *Batch {
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
 	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, r.deadline
-	b.Keeps, b.Author, b.NoTouch = r.keeps, r.author, r.noTouch
+	b.Keeps, b.Author, b.NoTouch, b.Swaps = r.keeps, r.author, r.noTouch, r.swaps
 	b.answered.Store(false)
 	return b
 }

@@ -26,6 +26,9 @@ type Call struct {
 	Author int64
 	// NoTouch says that the commands are no use of their keys. Peers of older versions are not told.
 	NoTouch bool
+	// Swaps is how many swaps of databases this node knows of: see resp. Only nodes of the version
+	// bus.SwapsVersion may be sent more than 0.
+	Swaps uint64
 	// Lane picks the connection: calls of one lane travel on the same one, in the
 	// order of their Sends. Give each client a lane.
 	Lane uint32

@@ -9,13 +9,14 @@ import (
 // What travels on a connection for forwarding. Numbers are big-endian; the length
 // counts what follows it.
 //
-//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | RESP | u64 deadline
+//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | [u64 swaps] | RESP | u64 deadline
 //	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | [u8 each] | RESP
 //	clock    u32 length | u64 0 | u8 status | u32 0 | u64 time
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
-// writes, if that one is not to be told; bit 3, the commands are no use of their keys. The deadline is in ns on the clock of the side that
+// writes, if that one is not to be told; bit 3, the commands are no use of their keys; bit 4, swaps is how many
+// swaps of databases the asking node knows of, else none. The deadline is in ns on the clock of the side that
 // serves, 0 for none: so the time that a request lies in buffers counts, also while the serving
 // process is stopped. It comes last, since the time of a large request is put off while its bytes
 // travel. The serving side writes its clock first of all, and in front of each batch of replies;
@@ -42,11 +43,13 @@ const (
 	flagEarly   = 2
 	flagKeeps   = 4
 	flagNoTouch = 8 // to peers that speak noTouchVersion
+	flagSwaps   = 16
 
 	// noTouchVersion is the version of the protocol between nodes from which on peers know flagNoTouch.
 	noTouchVersion = 12
 
 	authorSize = 8 // of a request that says that it keeps
+	swapsSize  = 8
 )
 
 type status byte
@@ -70,6 +73,7 @@ type requestFrame struct {
 	keeps    bool
 	noTouch  bool
 	author   int64
+	swaps    uint64
 	deadline time.Duration // on the clock of the serving side; 0: none
 	count    uint32
 	commands []byte
@@ -82,6 +86,10 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.keeps {
 		flags |= flagKeeps
 		size += authorSize
+	}
+	if r.swaps > 0 {
+		flags |= flagSwaps
+		size += swapsSize
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(size))
 	b = binary.BigEndian.AppendUint64(b, r.id)
@@ -99,6 +107,9 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.keeps {
 		b = binary.BigEndian.AppendUint64(b, uint64(r.author))
 	}
+	if r.swaps > 0 {
+		b = binary.BigEndian.AppendUint64(b, r.swaps)
+	}
 	return b
 }
 
@@ -108,7 +119,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch) != 0 {
+	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch|flagSwaps) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
 	end := len(frame) - deadlineSize
@@ -128,6 +139,13 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		}
 		r.author = int64(binary.BigEndian.Uint64(r.commands))
 		r.commands = r.commands[authorSize:]
+	}
+	if flags&flagSwaps != 0 {
+		if len(r.commands) < swapsSize {
+			return requestFrame{}, fmt.Errorf("%w: request of %d bytes without its swaps", ErrProtocol, len(frame))
+		}
+		r.swaps = binary.BigEndian.Uint64(r.commands)
+		r.commands = r.commands[swapsSize:]
 	}
 	if !countFits(int64(r.count), len(r.commands)) {
 		return requestFrame{}, fmt.Errorf("%w: %d commands in %d bytes", ErrProtocol, r.count, len(r.commands))

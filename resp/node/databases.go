@@ -39,6 +39,10 @@ func (o operator) Databases(ctx context.Context, n int) error {
 func (c *cluster) policyChanger(token ring.TokenFunc) *policies.Changer {
 	return &policies.Changer{
 		Table: c.table, Propose: c.propose, Token: database.TokenFunc(token),
+		Agree: func(ctx context.Context, changes []agreed.Change) error {
+			_, err := agreementOf(c).Agree(ctx, changes)
+			return err
+		},
 		Starts: func(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
 			return c.switcher.starts(ctx, st, bus.PoliciesVersion, "have policies of databases")
 		},
@@ -46,12 +50,7 @@ func (c *cluster) policyChanger(token ring.TokenFunc) *policies.Changer {
 }
 
 func agreementOf(c *cluster) *agreement.Changer {
-	return &agreement.Changer{
-		Table: c.table, Propose: c.propose,
-		Starts: func(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
-			return c.switcher.starts(ctx, st, bus.ValuesVersion, "have agreed values")
-		},
-	}
+	return &agreement.Changer{Table: c.table, Propose: c.propose, Starts: c.switcher.starts}
 }
 
 // Agree implements resp.Operator.

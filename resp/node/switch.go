@@ -12,6 +12,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/agreement"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -64,7 +65,7 @@ func (sw *switcher) neededVersion() uint16 {
 	st := sw.c.table.State()
 	switch of := st.Cluster(); {
 	case st.Values() != nil:
-		return bus.ValuesVersion
+		return agreement.Needs(st.Values())
 	case st.Policies() != nil:
 		return bus.PoliciesVersion
 	case st.Databases() > 1:

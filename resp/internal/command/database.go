@@ -52,14 +52,14 @@ func (c *Row) otherDatabase(args [][]byte, databases int) (int, bool) {
 	return int(n), true
 }
 
-// ScriptKeys reads the number of keys of a script, and the database that its keys are of. A script
-// without keys is told its database in place of the number: it may run on another node.
-func ScriptKeys(args [][]byte) (n int64, number int, ok bool) {
+// ScriptKeys reads the number of keys of a script, and the database that its keys are of, by the policies of its
+// unit. A script without keys is told its database in place of the number: it may run on another node.
+func ScriptKeys(args [][]byte, policies *database.Policies) (n int64, number int, ok bool) {
 	if database.HasMark(args[2]) {
 		return 0, database.Of(args[2]), true
 	}
 	if n, ok = wire.ParseInt(args[2]); n > 0 && len(args) > 3 {
-		number = database.Of(args[3])
+		number = policies.Number(database.HeadOf(args[3]))
 	}
 	return n, number, ok
 }

@@ -15,6 +15,16 @@ func SplitExec(args [][]byte) (watched, cmds [][]byte, ok bool) {
 	return rest[:2*n], rest[2*n:], true
 }
 
+// WatchedKeys returns the keys that are watched, each with its token, that RING EXEC begins with behind
+// three words; none of another command.
+func (c *Row) WatchedKeys(args [][]byte) [][]byte {
+	if !c.KeysOfExec {
+		return nil
+	}
+	watched, _, _ := SplitExec(args)
+	return watched
+}
+
 // EachQueued goes over commands that come with their numbers of words: with the place of each
 // one's first word.
 func EachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {

@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -30,6 +31,17 @@ func In(st *store.Store, spans []ring.Range, databases int) []Count {
 		}
 	}
 	return all
+}
+
+// ByNumber returns counts of data as those of the databases below a number, which show the data.
+func ByNumber(all []Count, databases int, policies *database.Policies) []Count {
+	shown := make([]Count, databases)
+	for n := range shown {
+		if data := policies.Data(n); data < len(all) {
+			shown[n] = all[data]
+		}
+	}
+	return shown
 }
 
 // Reply writes counts for Sum. It ends with the last database that has keys.

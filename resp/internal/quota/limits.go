@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -31,12 +32,12 @@ const prefix = "quota/"
 // limits are the accounts of the databases that have a limit or a policy of their own.
 type limits struct{ all []*account } // by their databases
 
-// of returns the account of a database; nil if it has none. l may be nil.
-func (l *limits) of(database int) *account {
+// of returns the account of data; nil if it has none. l may be nil.
+func (l *limits) of(data int) *account {
 	if l == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(l.all, database, func(a *account, n int) int { return cmp.Compare(a.database, n) })
+	i, ok := slices.BinarySearchFunc(l.all, data, func(a *account, n int) int { return cmp.Compare(a.data, n) })
 	if !ok {
 		return nil
 	}
@@ -45,8 +46,12 @@ func (l *limits) of(database int) *account {
 
 // LimitOf returns what is agreed for a database, as far as this node knows.
 func (q *Quota) LimitOf(database int) Limit {
-	if a := q.limits.Load().of(database); a != nil {
-		return a.agreed
+	if l := q.limits.Load(); l != nil {
+		for _, a := range l.all {
+			if a.database == database {
+				return a.agreed
+			}
+		}
 	}
 	return Limit{}
 }
@@ -66,6 +71,7 @@ func parseLimit(v agreed.Value) (l Limit, policy settings.Policy) {
 // Agreed gives the quota the values that the cluster has agreed on.
 func (q *Quota) Agreed(values *agreed.Values) {
 	was := q.limits.Load()
+	order, _ := database.ParseOrder(values.Of(database.OrderName).Body) // as in database.Policies.Ordered
 	var next *limits
 	same := true
 	for _, v := range values.Under(prefix) {
@@ -74,10 +80,11 @@ func (q *Quota) Agreed(values *agreed.Values) {
 		if err != nil || l == (Limit{}) {
 			continue
 		}
-		a := was.of(n)
-		if a == nil || a.agreed != l {
+		data := order.Shown(n).Data
+		a := was.of(data)
+		if a == nil || a.agreed != l || a.database != n {
 			same = false
-			a = &account{database: n, agreed: l, policy: policy, draw: drawer{store: q.cfg.Store, spans: q.cfg.Spans}}
+			a = &account{database: n, data: data, agreed: l, policy: policy, draw: drawer{store: q.cfg.Store, spans: q.cfg.Spans}}
 		}
 		if next == nil {
 			next = new(limits)
@@ -88,7 +95,7 @@ func (q *Quota) Agreed(values *agreed.Values) {
 		return
 	}
 	if next != nil {
-		slices.SortFunc(next.all, func(a, b *account) int { return cmp.Compare(a.database, b.database) })
+		slices.SortFunc(next.all, func(a, b *account) int { return cmp.Compare(a.data, b.data) })
 		q.divide(next)
 	}
 	q.limits.Store(next)
@@ -105,7 +112,7 @@ func (q *Quota) divide(l *limits) {
 	for _, a := range l.all {
 		switch part := float64(tokens) / float64(ring.Whole.Len()); {
 		case a.agreed.Bytes == 0:
-		case q.cfg.IsTogether(a.database):
+		case q.cfg.IsTogether(a.data):
 			a.share.Store(a.agreed.Bytes)
 		default:
 			a.share.Store(max(int64(float64(a.agreed.Bytes)*part), 1))

@@ -19,8 +19,8 @@ type Config struct {
 	// Spans are the ranges of which the node is the primary; see [store.Store.ScanIn]. Called from
 	// any goroutine.
 	Spans func() []ring.Range
-	// IsTogether reports whether a database is kept together at one place. Called from any goroutine.
-	IsTogether func(database int) bool
+	// IsTogether reports whether data is kept together at one place. Called from any goroutine.
+	IsTogether func(data int) bool
 	Settings   *settings.Quota
 	// Evict deletes keys of these ranges as a client would, and returns how many it has deleted. It is
 	// called from any goroutine, which holds no latch.
@@ -45,7 +45,8 @@ type Quota struct {
 
 // An account is the data that a limit is for, and what of it may be evicted.
 type account struct {
-	database int // -1: all databases
+	database int // whose limit it is; -1: all databases
+	data     int // which the database shows; -1: all
 	agreed   Limit
 	policy   settings.Policy // of agreed, if that has one
 	// share is the part of agreed.Bytes that this node may hold, at least 1; 0 if there is no limit.
@@ -61,7 +62,7 @@ type account struct {
 // New returns the quota of a node. Run must be called.
 func New(cfg Config) *Quota {
 	q := &Quota{cfg: cfg, set: cfg.Settings, changed: make(chan struct{}, 1)}
-	q.node.database = -1
+	q.node.database, q.node.data = -1, -1
 	q.node.draw = drawer{store: cfg.Store, spans: cfg.Spans}
 	q.SettingsChanged()
 	return q
@@ -142,10 +143,10 @@ func (q *Quota) policy(a *account) settings.Policy {
 	return own
 }
 
-// MayEvict reports whether a key may be evicted, by the database that it is in and whether it has an expiry.
-func (q *Quota) MayEvict(database int, expires bool) bool {
+// MayEvict reports whether a key may be evicted, by the data that it is of and whether it has an expiry.
+func (q *Quota) MayEvict(data int, expires bool) bool {
 	p := q.set.Policy()
-	if a := q.limits.Load().of(database); a != nil {
+	if a := q.limits.Load().of(data); a != nil {
 		p = q.policy(a)
 	}
 	return p.Evicts() && (expires || !p.IsVolatile())
@@ -162,20 +163,20 @@ func (q *Quota) used(a *account) int64 {
 	if a.database < 0 {
 		return q.cfg.Store.ActiveBytes()
 	}
-	return q.cfg.Store.ActiveBytesOf(a.database)
+	return q.cfg.Store.ActiveBytesOf(a.data)
 }
 
 // smallest is how many bytes the data grows at least by a write that grows it: so a limit of a few bytes
 // refuses all of them, also on an empty node.
 const smallest = 16
 
-// Refuses reports whether a write to a database that may grow its data is refused; -1: by the limit of the node
+// Refuses reports whether a write to the data of a database that may grow its data is refused; -1: by the limit of the node
 // alone. growth is by how many bytes changes that are not applied yet raise the data.
-func (q *Quota) Refuses(database int, growth int64) bool {
+func (q *Quota) Refuses(data int, growth int64) bool {
 	if q.isFull(&q.node, growth) {
 		return true
 	}
-	a := q.limits.Load().of(database)
+	a := q.limits.Load().of(data)
 	return a != nil && q.isFull(a, growth)
 }
 
@@ -195,11 +196,11 @@ func (q *Quota) wantsRoom(a *account) bool {
 	return limit > 0 && q.used(a) > limit && q.policy(a).Evicts() && !a.stuck.Load()
 }
 
-// MakeRoom evicts keys for a write of so many bytes to a database while its data, or all of the node's, is
+// MakeRoom evicts keys for a write of so many bytes to the data of a database while that, or all of the node's, is
 // larger than its limit. The goroutine holds no latch.
-func (q *Quota) MakeRoom(database int, size int64) {
+func (q *Quota) MakeRoom(data int, size int64) {
 	q.makeRoom(&q.node, size)
-	if a := q.limits.Load().of(database); a != nil {
+	if a := q.limits.Load().of(data); a != nil {
 		q.makeRoom(a, size)
 	}
 }
@@ -305,7 +306,7 @@ func (q *Quota) choose(a *account, size int64) (keys [][]byte, found int64) {
 	for range 4 {
 		none := false
 		if !a.pool.isCold(p, roundKeys) {
-			drawn, err := a.draw.draw(&request{policy: p, database: a.database, count: (samples + 1) * roundKeys, may: q.MayEvict})
+			drawn, err := a.draw.draw(&request{policy: p, database: a.data, count: (samples + 1) * roundKeys, may: q.MayEvict})
 			if err != nil {
 				q.cfg.Log.Error("drawing keys to evict failed", "err", err)
 				return nil, 0

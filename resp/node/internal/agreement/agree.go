@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -14,8 +17,17 @@ type Changer struct {
 	Table *table.Table
 	// Propose has the table accept a command; shows reports whether a state has it.
 	Propose func(ctx context.Context, c table.Command, shows func(*table.State) bool) error
-	// Starts returns the starts of all nodes if they understand agreed values.
-	Starts func(ctx context.Context, st *table.State) ([]table.NodeStart, error)
+	// Starts returns the starts of all nodes if they speak a version of the bus protocol; what says, for an
+	// error, what that version can.
+	Starts func(ctx context.Context, st *table.State, version uint16, what string) ([]table.NodeStart, error)
+}
+
+// Needs returns the oldest version of the bus protocol whose nodes understand some values.
+func Needs(values *agreed.Values) uint16 {
+	if values.Of(database.OrderName).Version != 0 {
+		return bus.SwapsVersion
+	}
+	return bus.ValuesVersion
 }
 
 // tries is how often a change is proposed while nodes start.
@@ -39,7 +51,11 @@ func (c *Changer) Agree(ctx context.Context, changes []agreed.Change) (*agreed.V
 func (c *Changer) propose(ctx context.Context, changes []agreed.Change) error {
 	set := &table.SetValues{Changes: changes}
 	var err error
-	if set.Starts, err = c.Starts(ctx, c.Table.State()); err != nil {
+	version, what := uint16(bus.ValuesVersion), "have agreed values"
+	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return v.Name == database.OrderName }) {
+		version, what = bus.SwapsVersion, "swap databases"
+	}
+	if set.Starts, err = c.Starts(ctx, c.Table.State(), version, what); err != nil {
 		return err
 	}
 	// A body that is only this change's tells that the change was made, though its outcome is not known.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
@@ -62,6 +63,7 @@ type session struct {
 	id    string
 	pin   *store.Pin
 	rows  []ring.Row
+	order *database.Order // of the databases
 	still func() bool
 	began time.Time
 	thaw  func()
@@ -158,6 +160,9 @@ func (k *Keeper) hold(id string, d time.Duration) answer {
 	// The mark comes before the rows, and both before the pin.
 	lapses, _ := k.cfg.Lease.Mark()
 	s := &session{k: k, id: id, still: func() bool { return k.cfg.Lease.HeldSince(lapses) }, began: time.Now(), held: true}
+	if s.order, _ = orderOf(k.cfg.State()); s.order.Change() != 0 {
+		return refuse(true, "databases are being swapped")
+	}
 	var ok bool
 	if s.rows, ok = k.cfg.Served(); !ok {
 		return refuse(true, "ranges of node %s are changing hands", k.cfg.Self)
@@ -175,7 +180,7 @@ func (k *Keeper) hold(id string, d time.Duration) answer {
 	}
 	k.open[id] = s
 	s.timer = time.AfterFunc(d, func() { k.expire(s) })
-	a := answer{}
+	a := answer{Swaps: s.order.Swaps()}
 	for _, r := range s.rows {
 		a.Rows = append(a.Rows, row{uint32(r.Range.Start), uint32(r.Range.End), r.Epoch})
 	}
@@ -220,6 +225,8 @@ func (k *Keeper) release(ctx context.Context, id string) answer {
 	switch {
 	case !same:
 		a = refuse(true, "ranges of node %s have changed hands", k.cfg.Self)
+	case !orderIs(k.cfg.State(), s.order):
+		a = refuse(true, "databases are being swapped")
 	case !leased:
 		a = refuse(true, "node %s has lost its lease", k.cfg.Self)
 	default:

@@ -30,8 +30,9 @@ type answer struct {
 	// Again: the fault passes, and another attempt may succeed.
 	Again bool `json:"again,omitempty"`
 
-	// Of hold.
-	Rows []row `json:"rows,omitempty"`
+	// Of hold. Swaps is how many swaps of databases the node knows of.
+	Rows  []row  `json:"rows,omitempty"`
+	Swaps uint64 `json:"swaps,omitempty"`
 	// Of release: for how long commits waited, in microseconds, and about how much there is to read.
 	HeldMicros int64 `json:"held_us,omitempty"`
 	KeysAbout  int64 `json:"keys_about,omitempty"`

@@ -36,6 +36,8 @@ type Moment struct {
 	Together   []int  `json:"together,omitempty"` // databases that are kept together
 	Version    string `json:"version"`            // of the node that was asked
 	TableIndex uint64 `json:"table_index"`
+
+	swaps uint64 // of databases, that Together goes by
 }
 
 // A Part is what one node held.
@@ -151,6 +153,9 @@ func (k *Keeper) try(ctx context.Context) (*Moment, error) {
 	}
 	if err == nil {
 		err = covers(held)
+	}
+	if err == nil && slices.ContainsFunc(held, func(a answer) bool { return a.Swaps != m.swaps }) {
+		err = errAgain{errors.New("databases are being swapped")}
 	}
 	if err != nil {
 		k.stopAll(nodes, m.ID)

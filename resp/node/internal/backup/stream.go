@@ -214,7 +214,7 @@ func (d *dumper) key(key []byte) error {
 	if err != nil || !found || len(d.payload) == 0 { // or the time of all fields of a hash has come
 		return err
 	}
-	if err := d.w.Key(database.Of(key), database.Name(key), d.payload, expiry); err != nil {
+	if err := d.w.Key(d.s.order.Number(database.HeadOf(key)), database.Name(key), d.payload, expiry); err != nil {
 		return err
 	}
 	if cap(d.payload) > chunkSize {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -25,14 +26,31 @@ func primaries(st *table.State) (nodes []string, err error) {
 	return nodes, nil
 }
 
+// orderOf returns the order of the databases.
+func orderOf(st *table.State) (*database.Order, error) {
+	return database.ParseOrder(st.Values().Of(database.OrderName).Body)
+}
+
+// orderIs reports whether databases show the same data as by an order, and none are being swapped.
+//
+// A swap ends only after all primaries have heard that it has begun. So if all of them go by some order and
+// know of no swap both before and after the moment, that order holds at the moment.
+func orderIs(st *table.State, order *database.Order) bool {
+	now, _ := orderOf(st)
+	return now.Swaps() == order.Swaps() && now.Change() == 0
+}
+
 // describe adds what the table says of the cluster.
 func (m *Moment) describe(st *table.State) {
 	of := st.Cluster()
 	m.Cluster, m.Generation, m.TableIndex = of.Name, strconv.FormatUint(of.Generation, 16), st.Index()
 	m.Strategy, m.Hash, m.Settings, m.Backups, m.Databases = of.Strategy.Name, of.Strategy.Hash, of.Strategy, of.Backups, st.Databases()
+	order, _ := orderOf(st)
 	for _, p := range st.Policies().All() {
 		if p.Together {
-			m.Together = append(m.Together, p.Number)
+			m.Together = append(m.Together, order.Number(p.Head()))
 		}
 	}
+	slices.Sort(m.Together)
+	m.swaps = order.Swaps()
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
@@ -21,6 +22,8 @@ type Changer struct {
 	Propose func(ctx context.Context, c table.Command, shows func(*table.State) bool) error
 	// Starts returns the starts of all nodes if they understand policies.
 	Starts func(ctx context.Context, st *table.State) ([]table.NodeStart, error)
+	// Agree changes agreed values.
+	Agree func(ctx context.Context, changes []agreed.Change) error
 	// Token is that of stored keys.
 	Token func(stored []byte) ring.Token
 }
@@ -113,9 +116,10 @@ func Founding(together []int, token func([]byte) ring.Token) *database.Policies 
 // may take.
 const abandonedAfter = 10 * time.Second
 
-// Run ends changes that were abandoned, while this node leads, until ctx ends.
+// Run ends changes of policies and swaps that were abandoned, while this node leads, until ctx ends.
 func (c *Changer) Run(ctx context.Context) {
 	since := map[uint64]time.Time{}
+	var swap abandonedSwap
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -124,6 +128,7 @@ func (c *Changer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		swap.end(ctx, c)
 		next := map[uint64]time.Time{}
 		for _, p := range c.Table.State().Policies().All() {
 			if p.Change == 0 {
@@ -141,10 +146,10 @@ func (c *Changer) Run(ctx context.Context) {
 	}
 }
 
-// Describe returns the policy of a database, as lines of a name and a value.
-func (c *Changer) Describe(n int) string {
+// Describe returns the policy of a database that shows some data, as lines of a name and a value.
+func (c *Changer) Describe(n, data int) string {
 	st := c.Table.State()
-	p := st.Policies().Of(n)
+	p := st.Policies().Of(data)
 	about := fmt.Sprintf("database:%d\r\npolicy:%s\r\nchanging:%t\r\n", n, p, p.Change != 0)
 	if !p.Together {
 		return about
