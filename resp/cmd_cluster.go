@@ -25,6 +25,17 @@ func cmdClusterSlots(x *call) { placement.ReplySlots(&x.Call, x.slotView()) }
 
 func cmdClusterShards(x *call) { placement.ReplyShards(&x.Call, x.slotView()) }
 
+func cmdClusterSlotStats(x *call) {
+	if !x.srv.clusterMode() {
+		x.Error("ERR This instance has cluster support disabled")
+		return
+	}
+	placement.SlotStats(&x.Call, x.slotView(), func(r ring.Range) (int64, error) {
+		load, err := x.srv.store.RangeLoad(r)
+		return load.Keys, err
+	})
+}
+
 func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.Args[2]))) }
 
 // cmdClusterCountkeysinslot counts this node's keys of a slot. Where tokens are not

@@ -61,7 +61,7 @@ func cmdWaitaof(x *call) {
 // waitFor is what WAIT and its like have in common: it looks, with some patience for other nodes, until what
 // the client waits for has come or its time is over, and then replies.
 func (x *call) waitFor(ms []byte, look func(patience time.Duration) (came bool), reply func()) {
-	timeout, msg := parseTimeout(ms)
+	timeout, msg := command.ParseTimeout(ms)
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -113,19 +113,6 @@ func (x *call) waitFor(ms []byte, look func(patience time.Duration) (came bool),
 // waitPause is how long WAIT waits before it asks other nodes again, and how long it waits
 // for their first answers at least.
 const waitPause = 100 * time.Millisecond
-
-// parseTimeout reads how long a command may wait, in ms; 0 is for ever. It returns
-// an error reply, or "".
-func parseTimeout(arg []byte) (time.Duration, string) {
-	n, ok := wire.ParseInt(arg)
-	switch {
-	case !ok:
-		return 0, "ERR timeout is not an integer or out of range"
-	case n < 0:
-		return 0, "ERR timeout is negative"
-	}
-	return time.Duration(min(n, int64(math.MaxInt64/time.Millisecond))) * time.Millisecond, ""
-}
 
 // linger returns after a while (0: never by itself), when next is closed, or when there is
 // another reason not to wait on, which roused tells.

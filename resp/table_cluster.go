@@ -63,6 +63,11 @@ var clusterCommands = []command.Row{
 				Tips:  []string{"nondeterministic_output"},
 			},
 			{
+				Name: "slot-stats", Arity: -4, Group: "cluster", Run: byServer(cmdClusterSlotStats),
+				Flags: command.FlagStale | command.FlagLoading,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_shards"},
+			},
+			{
 				Name: "slots", Arity: 2, Group: "cluster", Run: byServer(cmdClusterSlots),
 				Flags: command.FlagStale,
 				Tips:  []string{"nondeterministic_output"},

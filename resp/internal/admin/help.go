@@ -81,6 +81,9 @@ func ClusterHelp(x *command.Call) {
 		"    Have the placement on disk, where it always is.",
 		"SHARDS",
 		"    List the slots with the nodes that have copies of them.",
+		"SLOT-STATS SLOTSRANGE <start-slot> <end-slot>",
+		"SLOT-STATS ORDERBY KEY-COUNT [LIMIT <n>] [ASC|DESC]",
+		"    Count the keys of this node's slots, in the order of slots or of counts.",
 		"SLOTS",
 		"    List runs of slots with primary and replicas.",
 	)
