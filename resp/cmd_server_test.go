@@ -54,6 +54,22 @@ func TestMonitorShowsOthers(t *testing.T) {
 	watch.Silent(50 * time.Millisecond)
 }
 
+// A script that needs a key that it has not declared is started again with the latch of that key.
+func TestMonitorShowsOnceWhatRunsAgain(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	watch, c := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	watch.Want("+OK", "MONITOR")
+	c.Want("+OK", "EVAL", "return redis.call('SET', 'undeclared', 1)", "0")
+	c.Want("+PONG", "PING")
+	shown := ""
+	for !strings.Contains(shown, "PING") {
+		shown += watch.Next().String() + "\n"
+	}
+	if strings.Count(shown, "EVAL") != 1 || strings.Count(shown, "SET\" \"undeclared") != 1 {
+		t.Error(shown)
+	}
+}
+
 // Whoever has read MONITOR's reply sees everything that is run from then on.
 func TestMonitorMissesNothing(t *testing.T) {
 	_, addr := serveTest(t, nil)

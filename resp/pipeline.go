@@ -40,6 +40,7 @@ type request struct {
 	as          *acl.User          // for whom another node forwards it, if its commands are to be checked
 	judged      bool               // as to whether its keys lie together
 	waits       bool               // it may wait until a key gets something
+	shown       bool               // to monitors
 	fixed       bool               // it is not run once a database is swapped
 	stored      bool               // its keys are stored ones, where written has the client's; see storeKeys
 	every       bool               // it needs all latches of the store

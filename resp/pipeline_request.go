@@ -89,7 +89,8 @@ func (c *conn) runOne(r *request) {
 		c.reject(r.cmd, rejection(r.cmd, command.MsgOOM))
 		return
 	}
-	if c.srv.monitors.Any() && r.progress == nil && (r.cmd.As == nil || r.stored) && r.cmd.InMulti != command.MultiEnds {
+	if c.srv.monitors.Any() && !r.shown && r.progress == nil && (r.cmd.As == nil || r.stored) && r.cmd.InMulti != command.MultiEnds {
+		r.shown = true // a unit may run again
 		c.srv.monitors.feed(c, r.cmd, x.Args, false)
 	}
 	cmd := cmp.Or(r.cmd.As, r.cmd)
