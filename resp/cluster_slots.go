@@ -51,13 +51,13 @@ func (x *call) slotView() *placement.View {
 	}
 	v := &placement.View{
 		Slots: routes.slotTable(), Self: routes.Self,
-		Hosts: make(map[string]placement.HostPort), Proxies: make(map[string]bool), Away: make(map[string]bool),
+		Hosts: make(map[string]placement.HostPort), Zones: make(map[string]string), Proxies: make(map[string]bool), Away: make(map[string]bool),
 	}
 	for id, node := range routes.Nodes {
 		if node.Addr != "" {
 			v.Hosts[id] = placement.SplitAddr(node.Addr)
 		}
-		v.Proxies[id] = node.Proxy
+		v.Proxies[id], v.Zones[id] = node.Proxy, node.Zone
 		v.Away[id] = node.Away && id != v.Self
 	}
 	if _, ok := v.Hosts[v.Self]; !ok {

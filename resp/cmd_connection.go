@@ -128,7 +128,11 @@ func cmdHello(x *call) {
 		s.setName(string(clientName))
 	}
 	x.setProto(proto)
-	x.Map(7)
+	zone, fields := x.srv.cfg.Zone, 7
+	if zone != "" {
+		fields++
+	}
+	x.Map(fields)
 	x.BulkString("server")
 	x.BulkString("redis")
 	x.BulkString("version")
@@ -143,6 +147,10 @@ func cmdHello(x *call) {
 	x.BulkString("master")
 	x.BulkString("modules")
 	x.Array(0)
+	if zone != "" {
+		x.BulkString("availability_zone") // as in Valkey 8.1
+		x.BulkString(zone)
+	}
 }
 
 // setProto chooses the protocol version of this reply and those to come.

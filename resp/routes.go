@@ -68,6 +68,7 @@ type Route struct {
 	Proxy bool
 	// Away tells that it seems to be gone, so far as is known here.
 	Away bool
+	Zone string // empty: none
 	// Link takes requests there; nil if there is no way at present.
 	Link Link
 

@@ -85,6 +85,8 @@ type Config struct {
 	Clock func() time.Duration
 	// Version and NodeID identify the server.
 	Version, NodeID string
+	// Zone is what HELLO and INFO show as the availability zone; empty is none.
+	Zone string
 	// ConfigFile is what INFO shows as such. Rewrite, if set, is CONFIG REWRITE: it keeps the values of the
 	// settings, by the names of flags, for the next start. initial has the values of this start.
 	ConfigFile string

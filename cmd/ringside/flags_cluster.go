@@ -49,6 +49,8 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"address under which others reach this node; the port is the one for clients, and + 10000 and + 1000 are those for nodes (default: where it listens)")
 	add("weight", settings.Number(&cfg.Weight),
 		"share of this node, relative to the other nodes")
+	add("zone", settings.Text(&cfg.Zone, "NAME"),
+		"zone of this node, as a rack or a data center: nodes that may fail together; copies of a key go to different zones while there are enough (default: none)")
 	yesNo("leave-on-term", &cfg.LeaveOnTerm,
 		"on SIGTERM hand all data to the other nodes and leave the cluster; no = keep data and place")
 	add("leave-timeout", settings.Duration(&cfg.LeaveTimeout),

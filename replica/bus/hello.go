@@ -28,6 +28,7 @@ import (
 // Version 12: forwarded commands may say that they are no use of their keys (CLIENT NO-TOUCH).
 // Version 13: the table may hold an order of databases, as an agreed value. Forwarded commands carry how many
 // swaps of databases their sender knows of, if there were any.
+// Version 14: the agreed values may hold zones of nodes. What travels is that of version 13.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -42,7 +43,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 13
+	newestVersion = 14
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -60,6 +61,8 @@ const (
 	ValuesVersion = 11
 	// SwapsVersion is the first one whose nodes understand an order of databases.
 	SwapsVersion = 13
+	// ZonesVersion is the first one whose nodes place copies by zones.
+	ZonesVersion = 14
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

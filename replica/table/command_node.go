@@ -3,6 +3,7 @@ package table
 import (
 	"slices"
 
+	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -261,6 +262,7 @@ func (f *Forget) apply(d *draft) error {
 	d.cancel(func(h *Handoff) bool { return h.From == f.Node || h.To == f.Node })
 	d.change(func(r *Row) bool { return r.learns(f.Node) }, func(r *Row) { r.dropLearner(f.Node) })
 	d.enter(n, Gone)
+	d.values = zones.Without(d.values, f.Node)
 	d.dropOldest()
 	d.replan()
 	return nil

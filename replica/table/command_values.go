@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 )
 
 // Values are the named values that the nodes agree on; nil if there are none. The pointer changes with them
@@ -40,6 +41,9 @@ func (s *SetValues) apply(d *draft) error {
 		return refuse(ErrTooMany, "%v", err)
 	}
 	d.values = values
+	if zones.Changed(s.Changes) {
+		d.replan()
+	}
 	return nil
 }
 

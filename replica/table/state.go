@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -115,7 +116,7 @@ func (s *State) MembersOf() []ring.Member {
 	var members []ring.Member
 	for i := range s.nodes {
 		if s.nodes[i].Counts() {
-			members = append(members, s.nodes[i].Member())
+			members = append(members, zones.Member(s.values, s.nodes[i].Member()))
 		}
 	}
 	return members

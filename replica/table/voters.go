@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/ringside-kv/ringside/replica/table/zones"
 )
 
 // A changeKind is what can be done to the group's configuration.
@@ -75,6 +77,7 @@ func voters(s *State, servers []raft.Server, leader string, found map[string]rea
 	v.fill()
 	v.replace()
 	v.shrink()
+	v.spread()
 	for _, server := range v.expelled {
 		v.remove(expel, server)
 	}
@@ -110,9 +113,7 @@ func (v *voterPlan) add(kind changeKind, server raft.Server) {
 func (v *voterPlan) want() int {
 	stores := 0
 	for i := range v.s.nodes {
-		if v.s.nodes[i].Votes() {
-			stores++
-		}
+		stores += bit(v.s.nodes[i].Votes())
 	}
 	return votersFor(stores)
 }
@@ -151,19 +152,31 @@ func (v *voterPlan) strangers(servers []raft.Server) {
 // fill promotes up to the largest odd number that can be reached.
 func (v *voterPlan) fill() {
 	goal := min(v.want(), len(v.voting)+len(v.spare))
-	if goal%2 == 0 {
-		goal--
-	}
+	goal -= 1 - goal%2
 	for len(v.voting) < goal {
-		v.promote()
+		v.promote(zones.Roomiest(v.s.values, v.spare, v.voting, nodeOf))
 	}
 }
 
-func (v *voterPlan) promote() {
-	v.add(promote, v.spare[0])
-	v.answers[v.spare[0].ID] = true
-	v.voting = append(v.voting, v.spare[0])
-	v.spare = v.spare[1:]
+func nodeOf(s raft.Server) string { return string(s.Address) }
+
+func (v *voterPlan) promote(at int) {
+	server := v.spare[at]
+	v.add(promote, server)
+	v.answers[server.ID] = true
+	v.voting, v.spare = append(v.voting, server), slices.Delete(v.spare, at, at+1)
+}
+
+// spread takes votes to zones that have fewer, so that a zone that fails takes no more than it must.
+func (v *voterPlan) spread() {
+	for from, to := 0, 0; ; {
+		if from, to = zones.Uneven(v.s.values, v.voting, v.spare, nodeOf, v.leader); from < 0 {
+			return
+		}
+		server := v.voting[from]
+		v.promote(to)
+		v.retire(server)
+	}
 }
 
 // replace gives the vote of a dead node to another: first the new voter, so that
@@ -171,7 +184,7 @@ func (v *voterPlan) promote() {
 func (v *voterPlan) replace() {
 	for _, server := range slices.Clone(v.voting) {
 		if v.dead(server) && len(v.spare) > 0 {
-			v.promote()
+			v.promote(zones.Roomiest(v.s.values, v.spare, v.voting, nodeOf))
 			v.retire(server)
 		}
 	}
@@ -203,14 +216,10 @@ func (v *voterPlan) shrink() {
 }
 
 func rank(v *voterPlan, s raft.Server) int {
-	switch {
-	case string(s.Address) == v.leader:
+	if string(s.Address) == v.leader {
 		return 0
-	case !v.dead(s):
-		return 1
-	default:
-		return 2
 	}
+	return 1 + bit(v.dead(s))
 }
 
 func (v *voterPlan) dead(s raft.Server) bool {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 )
 
 // stateOf makes a table of nodes such as "a b-leaving p-proxy c-gone".
@@ -135,10 +138,12 @@ func TestVotersComeToRest(t *testing.T) {
 			reachable = append(reachable, id+[]string{"", "", "!"}[r.IntN(3)])
 		}
 		s, group, found := stateOf(strings.Join(nodes, " ")), serversOf(strings.Join(servers, " ")), reachOf(strings.Join(reachable, " "))
-		history := fmt.Sprintf("seed %d: %v %v %v", seed, nodes, servers, reachable)
+		zone := randomZones(t, r, s)
+		history := fmt.Sprintf("seed %d: %v %v %v %v", seed, nodes, servers, reachable, zone)
 		for round := 0; ; round++ {
 			changes := voters(s, group, "a", found)
 			if len(changes) == 0 {
+				checkSpread(t, s, group, found, zone, history)
 				break
 			}
 			history += "; " + describe(changes)
@@ -160,6 +165,50 @@ func TestVotersComeToRest(t *testing.T) {
 				if votes == 0 {
 					t.Fatalf("%s: nobody votes", history)
 				}
+			}
+		}
+	}
+}
+
+// randomZones puts the nodes into zones, in one of two cases.
+func randomZones(t *testing.T, r *rand.Rand, s *State) map[string]string {
+	t.Helper()
+	zone := make(map[string]string)
+	if r.IntN(2) == 0 {
+		return zone
+	}
+	for i := range s.nodes {
+		id := s.nodes[i].ID
+		if change, ok := zones.Set(s.values, id, []string{"", "x", "y", "z"}[r.IntN(4)]); ok {
+			zone[id] = change.Body
+			var err error
+			if s.values, err = s.values.With([]agreed.Change{change}, uint64(i+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return zone
+}
+
+// checkSpread checks that no spare node is in a zone with at least two voters less than another zone has.
+func checkSpread(t *testing.T, s *State, group []raft.Server, found map[string]reach, zone map[string]string, history string) {
+	t.Helper()
+	votes := make(map[string]int)
+	stays := func(n Node, server raft.Server) bool { return n.Votes() && n.Server == string(server.ID) }
+	for _, server := range group {
+		if n, ok := s.Node(string(server.Address)); ok && server.Suffrage == raft.Voter && stays(n, server) {
+			votes[zone[n.ID]]++
+		}
+	}
+	delete(votes, "")
+	for _, server := range group {
+		n, ok := s.Node(string(server.Address))
+		if !ok || server.Suffrage == raft.Voter || !stays(n, server) || !found[n.ID].caughtUp {
+			continue
+		}
+		for z, count := range votes {
+			if count > votes[zone[n.ID]]+1 {
+				t.Fatalf("%s: zone %s has %d votes, and %s of %q none", history, z, count, n.ID, zone[n.ID])
 			}
 		}
 	}

@@ -103,6 +103,8 @@ type Config struct {
 	Cluster, ClusterKey string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
+	// Zone names the nodes that may fail together with this one, as those of a data center; empty is none.
+	Zone string
 
 	// VNodes, Points, KetamaRule and Mask are settings of the strategies, by which a
 	// cluster is founded. Zero is the cluster's, and for a new one strategy's default.

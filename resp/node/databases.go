@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
@@ -11,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node/internal/agreement"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
+	"github.com/ringside-kv/ringside/resp/node/internal/zones"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -53,6 +53,12 @@ func agreementOf(c *cluster) *agreement.Changer {
 	return &agreement.Changer{Table: c.table, Propose: c.propose, Starts: c.switcher.starts}
 }
 
+// keepZone has the cluster agree on the zone of this node.
+func keepZone(c *cluster) {
+	k := zones.Keeper{Node: c.n.id, Zone: c.n.cfg.Zone, Table: c.table, Agree: agreementOf(c).Agree, Logger: c.n.cfg.Logger}
+	k.Run(c.ctx, c.entry.enteredCh)
+}
+
 // Agree implements resp.Operator.
 func (o operator) Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error) {
 	c, err := o.cluster()
@@ -73,22 +79,6 @@ func (o operator) Policies() (resp.PolicyChanger, error) {
 
 // loadUsers has the users of the ACL file agreed on, if there is one and the cluster has no users yet.
 func loadUsers(c *cluster) {
-	select {
-	case <-c.entry.enteredCh:
-	case <-c.ctx.Done():
-		return
-	}
-	for c.ctx.Err() == nil {
-		ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
-		err := resp.LoadUsers(ctx, c.n.server)
-		cancel()
-		if err == nil {
-			return
-		}
-		c.n.cfg.Logger.Warn("the users of the ACL file are not agreed on yet", "err", err)
-		select {
-		case <-time.After(enterPause):
-		case <-c.ctx.Done():
-		}
-	}
+	agreement.Until(c.ctx, c.entry.enteredCh, c.n.cfg.Logger, "the users of the ACL file are not agreed on yet",
+		func(ctx context.Context) error { return resp.LoadUsers(ctx, c.n.server) })
 }

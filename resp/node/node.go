@@ -162,10 +162,10 @@ func (n *Node) open() (err error) {
 		Placement:     n.placement,
 		Databases:     n.databases,
 		Shutdown:      func() { n.finish(nil) },
-		ConfigFile:    n.cfg.ConfigFile,
-		Rewrite:       n.cfg.Rewrite,
-		Logger:        n.cfg.Logger,
-		Scope:         scope,
+		ConfigFile:    n.cfg.ConfigFile, Zone: n.cfg.Zone,
+		Rewrite: n.cfg.Rewrite,
+		Logger:  n.cfg.Logger,
+		Scope:   scope,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/ring"
@@ -47,7 +48,7 @@ func (c *cluster) routeLocked() {
 		}
 	}
 	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive}
+		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive, Zone: zones.Of(st.Values(), m.ID)}
 	}
 	c.n.server.SetRoutes(r)
 }

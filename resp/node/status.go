@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -160,7 +161,7 @@ func (sr *statusReporter) reportNodes(st *table.State) []status.Node {
 		delete(met, n.ID)
 		r := status.Node{
 			ID: n.ID, Role: n.Role.String(), State: n.State.String(), Health: status.Unseen, Weight: n.Weight,
-			Voter: slices.Contains(voters, n.ID),
+			Voter: slices.Contains(voters, n.ID), Zone: zones.Of(st.Values(), n.ID),
 		}
 		if ok {
 			sr.addGossip(&r, m)

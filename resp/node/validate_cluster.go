@@ -23,6 +23,9 @@ func (c Config) validateCluster(f *faults) {
 	if !(c.Weight > 0) || c.Weight > ring.MaxWeight {
 		f.add("weight", "%v: use a number above 0 and up to %d", c.Weight, ring.MaxWeight)
 	}
+	if err := ring.ValidateZone(c.Zone); err != nil {
+		f.add("zone", "%v", err)
+	}
 	if n := len(c.ClusterKey); n > 0 && n < minClusterKey {
 		f.add("cluster-key", "%d bytes long; use %d or more", n, minClusterKey)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -246,7 +247,11 @@ func (c *virtualCluster) unsettled(ids []string) string {
 		if len(st.Handoffs()) > 0 || st.Cluster().Unfinished {
 			return fmt.Sprintf("%s sees %d handoffs, a switch: %v", id, len(st.Handoffs()), st.Cluster().Unfinished)
 		}
-		desired, err := cl.strategy.Desired(inputOf(st, members))
+		zoned := slices.Clone(members)
+		for i := range zoned {
+			zoned[i] = zones.Member(st.Values(), zoned[i])
+		}
+		desired, err := cl.strategy.Desired(inputOf(st, zoned))
 		if err != nil {
 			return err.Error()
 		}

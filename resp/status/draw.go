@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -255,6 +256,10 @@ func (d *drawing) nodeColumns(label map[string]string) []column[Node] {
 	}
 	if !slices.ContainsFunc(d.r.Nodes, func(n Node) bool { return n.Load != nil }) {
 		columns = slices.Delete(columns, 9, 11)
+	}
+	if slices.ContainsFunc(d.r.Nodes, func(n Node) bool { return n.Zone != "" }) {
+		zone := func(n *Node) string { return cmp.Or(clip(printable(n.Zone), 24), none) }
+		columns = slices.Insert(columns, 3, column[Node]{head: "zone", left: true, get: zone})
 	}
 	return columns
 }

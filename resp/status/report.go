@@ -80,6 +80,7 @@ type Node struct {
 	Since   *time.Time `json:"since,omitempty"`
 	Addr    string     `json:"addr,omitempty"` // where clients find it
 	Weight  float64    `json:"weight"`
+	Zone    string     `json:"zone,omitempty"`
 	Voter   bool       `json:"voter"` // takes part in agreeing on the placement
 	Version string     `json:"version,omitempty"`
 

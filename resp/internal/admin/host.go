@@ -32,7 +32,7 @@ type Server struct {
 	Rewrite func(values, initial map[string]string) error
 	Initial map[string]string
 
-	Version, NodeID, RunID, ConfigFile string
+	Version, NodeID, RunID, ConfigFile, Zone string
 
 	Slowlog  Slowlog
 	stopping atomic.Bool  // SHUTDOWN was accepted

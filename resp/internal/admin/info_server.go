@@ -30,6 +30,7 @@ func infoServer(w *Info) {
 	w.Line("configured_hz", hz)
 	w.Line("executable", executable)
 	w.Line("config_file", s.ConfigFile)
+	w.Line("availability_zone", s.Zone)
 	w.Line("io_threads_active", Bit(runtime.GOMAXPROCS(0) > 1))
 }
 

@@ -18,6 +18,7 @@ type View struct {
 	Hosts   map[string]HostPort
 	Proxies map[string]bool
 	Away    map[string]bool // nodes that seem to be gone
+	Zones   map[string]string
 }
 
 // A HostPort is the address of a node for clients.
@@ -40,6 +41,14 @@ func SplitAddr(addr string) HostPort {
 func (v *View) known(id string) bool {
 	_, ok := v.Hosts[id]
 	return ok
+}
+
+// zone is what clients are told of the zone of a node, as by Valkey 9.1: nothing if it has none.
+func (v *View) zone(id string) []string {
+	if zone := v.Zones[id]; zone != "" {
+		return []string{"availability-zone", zone}
+	}
+	return nil
 }
 
 // ReplyInfo replies to CLUSTER INFO.
@@ -131,7 +140,11 @@ func ReplySlots(x *command.Call, v *View) {
 			x.BulkString(at.Host)
 			x.Int(int64(at.Port))
 			x.BulkString(NodeID(id))
-			x.Map(0) // further addresses
+			zone := v.zone(id) // there are no further addresses
+			x.Map(len(zone) / 2)
+			for _, text := range zone {
+				x.BulkString(text)
+			}
 		}
 	}
 }
@@ -192,7 +205,8 @@ func replyShard(x *command.Call, v *View, runs []SlotRun, nodes []string) {
 		if i > 0 {
 			role = "replica"
 		}
-		x.Map(7)
+		zone := v.zone(id)
+		x.Map(7 + len(zone)/2)
 		x.BulkString("id")
 		x.BulkString(NodeID(id))
 		x.BulkString("port")
@@ -210,6 +224,9 @@ func replyShard(x *command.Call, v *View, runs []SlotRun, nodes []string) {
 			x.BulkString("fail")
 		} else {
 			x.BulkString("online")
+		}
+		for _, text := range zone {
+			x.BulkString(text)
 		}
 	}
 }

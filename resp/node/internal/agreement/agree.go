@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/replica/table/zones"
 )
 
 // A Changer proposes changes for one node. Its methods may be called from several goroutines at once.
@@ -24,6 +27,9 @@ type Changer struct {
 
 // Needs returns the oldest version of the bus protocol whose nodes understand some values.
 func Needs(values *agreed.Values) uint16 {
+	if zones.Any(values) {
+		return bus.ZonesVersion
+	}
 	if values.Of(database.OrderName).Version != 0 {
 		return bus.SwapsVersion
 	}
@@ -54,6 +60,9 @@ func (c *Changer) propose(ctx context.Context, changes []agreed.Change) error {
 	version, what := uint16(bus.ValuesVersion), "have agreed values"
 	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return v.Name == database.OrderName }) {
 		version, what = bus.SwapsVersion, "swap databases"
+	}
+	if zones.Changed(changes) {
+		version, what = bus.ZonesVersion, "place copies by zones"
 	}
 	if set.Starts, err = c.Starts(ctx, c.Table.State(), version, what); err != nil {
 		return err
@@ -91,6 +100,34 @@ func (c *Changer) await(ctx context.Context, changes []agreed.Change) error {
 		case <-changed:
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+	}
+}
+
+const (
+	attempt = 5 * time.Second        // bounds an attempt of [Until]
+	pause   = 200 * time.Millisecond // between two of them
+)
+
+// Until tries to agree on something until that succeeds or ctx ends, once the node has entered the cluster.
+// failed is what the log says of a failure.
+func Until(ctx context.Context, entered <-chan struct{}, logger *slog.Logger, failed string, agree func(context.Context) error) {
+	select {
+	case <-entered:
+	case <-ctx.Done():
+		return
+	}
+	for ctx.Err() == nil {
+		once, cancel := context.WithTimeout(ctx, attempt)
+		err := agree(once)
+		cancel()
+		if err == nil {
+			return
+		}
+		logger.Warn(failed, "err", err)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
 		}
 	}
 }
