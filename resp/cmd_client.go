@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/maintenance"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -91,6 +92,23 @@ func (x *call) toggle(at *atomic.Bool) {
 		return
 	}
 	at.Store(on)
+	x.OK()
+}
+
+func cmdClientMaintNotifications(x *call) {
+	endpoint, on, msg := maintenance.Parse(x.Args[2:], x.Proto)
+	if msg != "" {
+		x.Error(msg)
+		return
+	}
+	c := x.conn
+	if c.srv.clusterMode() {
+		endpoint = maintenance.Routed
+	}
+	c.srv.Notices.Remove(&c.pushes)
+	if on {
+		x.then = func() { c.srv.Notices.Add(&c.pushes, endpoint) }
+	}
 	x.OK()
 }
 

@@ -157,6 +157,9 @@ func cmdHello(x *call) {
 func (x *call) setProto(version int) {
 	x.Proto = version
 	x.conn.session.proto.Store(int32(version))
+	if version < 3 {
+		x.srv.Notices.Remove(&x.conn.pushes)
+	}
 }
 
 func cmdQuit(x *call) {
@@ -172,7 +175,8 @@ func cmdReset(x *call) {
 		x.srv.monitors.remove(x.conn)
 		x.conn.pushes.clear()
 	}
-	if x.srv.watchers.remove(x.conn) {
+	if s.watching.Swap(false) {
+		x.srv.watchers.Remove(&x.conn.pushes)
 		x.conn.pushes.clear()
 	}
 	if s.tracking.Load() != nil {

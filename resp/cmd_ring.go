@@ -268,9 +268,10 @@ func cmdHashmaskSubscribe(x *call) {
 	} else {
 		x.Array(3)
 		x.BulkString("subscribe")
-		x.BulkString(placementChannel)
+		x.BulkString(placement.Channel)
 		x.Int(1)
 	}
 	c := x.conn
-	x.then = func() { c.srv.watchers.add(c) }
+	c.session.watching.Store(true)
+	x.then = func() { c.srv.watchers.Add(&c.pushes) }
 }

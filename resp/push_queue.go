@@ -1,6 +1,9 @@
 package resp
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // A pushQueue holds what is sent to a client out of turn, published messages and MONITOR's lines,
 // until it is written: with the next reply, by Kick, or by a goroutine of the queue. It counts for
@@ -220,6 +223,9 @@ func (q *pushQueue) waiting() int {
 func (q *pushQueue) Limit() int64    { return q.c.srv.settings.PushLimit() }
 func (q *pushQueue) Charge(n int64)  { q.c.srv.budget.take(q.c, n) }
 func (q *pushQueue) Release(n int64) { q.c.srv.budget.release(q.c, n) }
+
+// Idle implements maintenance.Client.
+func (q *pushQueue) Idle() time.Duration { return q.c.session.idle(q.c.srv.clock()) }
 
 // pushMark is the first byte of what is pushed.
 func pushMark(proto int) byte {

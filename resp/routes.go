@@ -29,6 +29,9 @@ type Routes struct {
 	Held map[int]bool
 	// Lost are the numbers of the ranges of which there is no copy any more.
 	Lost map[int]bool
+	// Moving are the nodes of which ranges are about to get another primary, Failing those that
+	// have ranges and seem to be gone.
+	Moving, Failing []string
 	// Policies are those of the databases; nil if each has the default. [Server.SetRoutes] adds the order of
 	// the databases, from Values.
 	Policies *database.Policies
@@ -123,6 +126,9 @@ func (s *Server) SetRoutes(r *Routes) {
 		if r.Lost[i] {
 			r.owner[i] = ownerNone
 		}
+		if r.Nodes[row.Primary].Away && !slices.Contains(r.Failing, row.Primary) {
+			r.Failing = append(r.Failing, row.Primary)
+		}
 		i++
 	}
 	for _, node := range slices.Sorted(maps.Keys(r.Nodes)) {
@@ -134,7 +140,9 @@ func (s *Server) SetRoutes(r *Routes) {
 	r.findOwn()
 	r.leastCopies()
 	r.term, r.ownTerm = 1, 1
+	var earlier *ring.Placement
 	if old != nil {
+		earlier = old.Placement
 		r.term, r.ownTerm = old.term+1, old.ownTerm
 		if !slices.Equal(r.spans, old.spans) || r.Policies != old.Policies {
 			r.ownTerm++
@@ -147,7 +155,8 @@ func (s *Server) SetRoutes(r *Routes) {
 		close(old.next)
 	}
 	s.countSets(old, r)
-	s.watchers.tell(old, r)
+	s.watchers.Tell(earlier, r.Placement)
+	s.Notices.Follow(r.Moving, r.Failing)
 	if old != nil && old.ownTerm != r.ownTerm {
 		s.tracking.everything()
 	}

@@ -21,7 +21,9 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
 	"github.com/ringside-kv/ringside/resp/internal/login"
+	"github.com/ringside-kv/ringside/resp/internal/maintenance"
 	"github.com/ringside-kv/ringside/resp/internal/pause"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/report"
@@ -147,13 +149,15 @@ type Server struct {
 	routes          atomic.Pointer[Routes]
 	lease           atomic.Pointer[Lease] // nil on a node that needs none
 	forwards        forwardedConns
-	watchers        watchers
-	tracking        trackers
-	blocked         blocked
-	pubsub          pubsub.Registry
-	courier         pubsub.Worker
-	draws           collection.Draws
-	quota           *quota.Quota
+	watchers        placement.Watchers
+	// Notices are the clients that are told before the node stops.
+	Notices  maintenance.Notices
+	tracking trackers
+	blocked  blocked
+	pubsub   pubsub.Registry
+	courier  pubsub.Worker
+	draws    collection.Draws
+	quota    *quota.Quota
 
 	keyEvents keyEvents
 
@@ -354,7 +358,8 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.unauthenticated.remove(c)
 	s.monitors.remove(c)
-	s.watchers.remove(c)
+	s.watchers.Remove(&c.pushes)
+	s.Notices.Remove(&c.pushes)
 	s.tracking.remove(c)
 	s.pubsub.RemoveAll(&c.subs)
 }

@@ -71,6 +71,10 @@ var connectionCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
+				Name: "maint_notifications", Arity: -3, Group: "connection", Run: byServer(cmdClientMaintNotifications),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
+			},
+			{
 				Name: "help", Arity: 2, Group: "connection", Run: admin.ClientHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},

@@ -4,10 +4,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Client returns a client that waits long for a server, unless the options say for how long.
+// Client returns a client that waits long for a server, unless the options say for how long. It stays
+// at its server when that one stops.
 func Client(o *redis.Options) *redis.Client {
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	patient(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout, &o.PoolTimeout)
 	return redis.NewClient(o)
 }

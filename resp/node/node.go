@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
@@ -418,7 +419,9 @@ func (n *Node) Close() error {
 		defer cancel()
 		n.health.Stopping()
 		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.endWaits)
+		n.server.Notices.Move(members.ClientAddrs(n.cluster.members.Nodes(), n.id), n.cfg.StopTimeout/2)
 		n.cluster.resign(ctx)
+		n.server.Notices.AwaitMoved(ctx)
 		n.server.SendBack()
 		n.cluster.endForwards() // other nodes send to the new primaries
 		err := n.server.Close(ctx)

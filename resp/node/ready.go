@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/node/internal/facts"
 	"github.com/ringside-kv/ringside/ring"
@@ -37,7 +38,7 @@ func (rd *readiness) ready() []admin.Check {
 	if unserved, of := rd.unserved(); unserved > 0 {
 		own.Err = fmt.Errorf("%d of %d ranges of this node are not served", unserved, of)
 	}
-	alive := rd.c.aliveNodes()
+	alive := members.AliveNodes(rd.c.members.Nodes())
 	text := ""
 	if all, orphans := rd.orphans(alive); orphans > 0 {
 		text = fmt.Sprintf("%d of %d ranges have no node that serves them", orphans, all)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -97,7 +98,7 @@ func copyHolders(st *table.State, row *table.Row) iter.Seq[string] {
 
 // lostRows are the rows of which no copy is there.
 func (rc *recreation) lostRows(st *table.State) []*table.Row {
-	alive := rc.c.aliveNodes()
+	alive := members.AliveNodes(rc.c.members.Nodes())
 	var rows []*table.Row
 	for row := range st.Rows() {
 		there := false

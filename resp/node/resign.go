@@ -3,8 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-
-	"github.com/ringside-kv/ringside/replica/members"
 )
 
 // resign lets others take over what this node does before it stops: its ranges that have
@@ -34,13 +32,4 @@ func (c *cluster) resign(ctx context.Context) {
 	if err := c.table.TransferLeadership(ctx); err != nil {
 		cfg.Logger.Info("transferring the leadership failed: the other nodes elect a leader after a timeout", "node", c.n.id, "err", err)
 	}
-}
-
-// aliveNodes are the nodes that gossip shows as being there.
-func (c *cluster) aliveNodes() map[string]bool {
-	alive := make(map[string]bool)
-	for _, m := range c.members.Nodes() {
-		alive[m.ID] = m.Status == members.Alive
-	}
-	return alive
 }

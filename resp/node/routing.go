@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -43,8 +44,12 @@ func (c *cluster) routeLocked() {
 		if c.held(at) {
 			r.Held[i] = true
 		}
-		if row, ok := st.Row(at.Start); ok && st.Lost(row) {
+		row, ok := st.Row(at.Start)
+		if ok && st.Lost(row) {
 			r.Lost[i] = true
+		}
+		if ok && row.Op.Primary && !slices.Contains(r.Moving, row.Primary) {
+			r.Moving = append(r.Moving, row.Primary)
 		}
 	}
 	for _, m := range c.members.Nodes() {

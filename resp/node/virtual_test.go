@@ -19,6 +19,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/step"
@@ -186,6 +187,8 @@ func (c *virtualCluster) running() []string {
 func (c *virtualCluster) client(id string) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		Addr: c.nodes[id].ip + ":6379", MaxRetries: -1, PoolSize: 2, ReadTimeout: time.Minute, ContextTimeoutEnabled: true,
+		// It stays at its node.
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			return c.net.Host("10.0.1.1").Dial(ctx, addr)
 		},

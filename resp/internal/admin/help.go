@@ -34,6 +34,8 @@ func ClientHelp(x *command.Call) {
 		"    USER <name>        the user it has authenticated as",
 		"LIST [TYPE <type> | ID <number> [<number> ...]]",
 		"    Describe the connections, one to a line.",
+		"MAINT_NOTIFICATIONS ON [MOVING-ENDPOINT-TYPE <type>] | OFF",
+		"    Have this connection told before its node stops.",
 		"NO-EVICT ON|OFF",
 		"    Exempt this connection when clients use too much memory.",
 		"NO-TOUCH ON|OFF",
