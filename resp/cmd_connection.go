@@ -128,11 +128,8 @@ func cmdHello(x *call) {
 		s.setName(string(clientName))
 	}
 	x.setProto(proto)
-	zone, fields := x.srv.cfg.Zone, 7
-	if zone != "" {
-		fields++
-	}
-	x.Map(fields)
+	zone := x.srv.cfg.Zone
+	x.Map(7 + min(len(zone), 1)) // one field more with a zone
 	x.BulkString("server")
 	x.BulkString("redis")
 	x.BulkString("version")
