@@ -201,7 +201,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	_, lone := serveTest(t, nil)
 	o, nobody := resptest.Dial(t, addr, 2), resptest.Dial(t, lone, 2)
 	for _, test := range []struct{ line, Writer, log string }{
-		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false} {b 2 [] false}] [c] "" []`},
+		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false } {b 2 [] false }] [c] "" []`},
 		{"RING PLAN STRATEGY ketama POINTS 8 LEAVE c", "$the plan\n", `plan [] [c] "ketama" [POINTS 8]`},
 		{"RING PLAN load", "$the load\n", "plan load"},
 		{"RING BALANCE LOAD", "$load_balancing:off\r\n", `balance ""`},
