@@ -10,6 +10,6 @@
 //	FAILING_OVER number seconds [node…] these nodes seem to be gone
 //	FAILED_OVER number [node…]       others have taken over, or they are back
 //
-// The address is null if the client has asked for none: it then connects anew to the address that it
-// has, which may be that of a load balancer.
+// The address is null if the client asked for none. The client then connects again to its configured
+// address, which may be that of a load balancer.
 package maintenance

@@ -24,7 +24,7 @@ type Client interface {
 // their longer timeouts until MIGRATED or FAILED_OVER.
 const waitHint = 10
 
-// Notices are the clients of a node that are told. The zero value is ready for use, and its methods
+// Notices are the clients of a node that asked for messages. The zero value is ready for use, and its methods
 // may be called from any goroutine.
 type Notices struct {
 	mu      sync.Mutex
@@ -32,7 +32,8 @@ type Notices struct {
 	number  int64 // of the last message; all clients see the same numbers
 	next    int   // of addrs, for the next client
 
-	// What goes on at present, by the nodes that it concerns; a client that comes hears it, too.
+	// The present state: nodes whose ranges get another primary, and nodes that seem to be gone. A
+	// new client is sent it, too.
 	migrating, failing []string
 	addrs              []string  // where clients go; none while the node stays
 	told, end          time.Time // when Move was called, and when the node ends
@@ -80,8 +81,8 @@ func Parse(args [][]byte, protocol int) (e Endpoint, on bool, msg string) {
 
 var endpointTypes = []string{"auto", "internal-ip", "internal-fqdn", "external-ip", "external-fqdn", "none"}
 
-// Add has a client told from now on, and at once of what goes on. Its caller holds back what is
-// queued until the reply has left.
+// Add registers a client, and sends it the present state. The caller holds back what is queued until
+// the reply has left.
 func (n *Notices) Add(c Client, e Endpoint) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,23 +105,23 @@ func (n *Notices) Add(c Client, e Endpoint) {
 	}
 }
 
-// Remove has a client told no more.
+// Remove removes a client.
 func (n *Notices) Remove(c Client) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.clients, c)
 }
 
-// Len is how many clients are told.
+// Len returns the number of clients.
 func (n *Notices) Len() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.clients)
 }
 
-// Move tells all clients, and those that come, that the node ends in some time, and shares them out
-// among other addresses. Where there are none, nobody is told, since there is nowhere to go. Only the
-// first call counts.
+// Move sends MOVING to all clients, and to those added later: the node ends in the given time. The
+// addresses of other nodes are assigned in turn. Without an address, Move does nothing. Only the first
+// call counts.
 func (n *Notices) Move(addrs []string, within time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,9 +144,8 @@ const (
 	idleLongEnough = 200 * time.Millisecond
 )
 
-// AwaitMoved returns once the clients that are told to go have closed their connections or use them
-// no more, at the latest when the time is over that Move has given them, or when ctx is done. Without
-// a Move, or with no other address, it returns at once.
+// AwaitMoved returns when all clients that got MOVING have closed their connections or are idle, when
+// the time given to Move is over, or when ctx is done. Before Move it returns at once.
 func (n *Notices) AwaitMoved(ctx context.Context) {
 	tick := time.NewTicker(awaitPause)
 	defer tick.Stop()
@@ -173,7 +173,7 @@ func (n *Notices) waits() bool {
 	return false
 }
 
-// sendAway tells one client to go; n.mu is held.
+// sendAway sends MOVING to one client; n.mu is held.
 func (n *Notices) sendAway(c Client) {
 	if n.clients[c] == Routed {
 		return
@@ -192,8 +192,9 @@ func (n *Notices) sendAway(c Client) {
 	send(c, b)
 }
 
-// Follow tells clients what has changed of the nodes whose ranges are about to change hands, and of
-// those that have ranges and seem to be gone. Its caller sees to it that calls come in order.
+// Follow sets the nodes whose ranges are about to get another primary, and the nodes that have ranges
+// and seem to be gone. It sends messages where either list becomes empty, or is no longer empty. Calls
+// must come in order.
 func (n *Notices) Follow(migrating, failing []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -201,8 +202,8 @@ func (n *Notices) Follow(migrating, failing []string) {
 	n.follow(&n.failing, failing, "FAILING_OVER", "FAILED_OVER")
 }
 
-// follow tells of a change from no node to some, and back; what happens in between makes no difference
-// to a client.
+// follow sends a message where a list of nodes becomes empty, or is no longer empty: other changes make
+// no difference to a client.
 func (n *Notices) follow(was *[]string, now []string, begins, ends string) {
 	before := *was
 	*was = slices.Clone(now)

@@ -86,7 +86,7 @@ func TestAwaitMovedReturnsOnceClientsAreGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) {
 				var n Notices
-				n.AwaitMoved(t.Context()) // nobody is told to go
+				n.AwaitMoved(t.Context()) // before Move
 				began := time.Now()
 				client := &fakeClient{used: began.Add(c.last)}
 				n.Add(client, Named)
@@ -110,7 +110,7 @@ func TestFollowTellsWhatBeginsAndEnds(t *testing.T) {
 	n.Add(first, Named)
 	n.Follow(nil, nil)
 	n.Follow([]string{"a"}, nil)
-	n.Follow([]string{"a", "b"}, nil) // goes on
+	n.Follow([]string{"a", "b"}, nil) // no longer empty before
 	first.expect(t, "*4 $9 MIGRATING :1 :10 *1 $1 a")
 	n.Follow([]string{"b"}, []string{"c"})
 	first.expect(t, "*4 $12 FAILING_OVER :2 :10 *1 $1 c")

@@ -17,7 +17,7 @@ type Watcher interface {
 	Kick()
 }
 
-// Watchers are the clients that are told of every change of the placement: HASHMASK SUBSCRIBE.
+// Watchers are the clients that subscribed to changes of the placement: HASHMASK SUBSCRIBE.
 type Watchers struct{ listening.Set[Watcher] }
 
 // Tell pushes what is new in a later placement. It does not wait. Its caller sees to it that changes
