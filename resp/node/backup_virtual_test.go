@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/moment"
 	"github.com/ringside-kv/ringside/resp/node/internal/backup"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"
@@ -24,7 +25,7 @@ import (
 type snapshot map[string]string
 
 // takeBackup reads a backup of all nodes through one of them. slow, unless it is nil, coordinates it.
-func (c *virtualCluster) takeBackup(via string, slow *backup.Keeper) (*backup.Moment, snapshot, error) {
+func (c *virtualCluster) takeBackup(via string, slow *backup.Keeper) (*moment.Moment, snapshot, error) {
 	client := c.client(via)
 	defer client.Close()
 	ctx := context.Background()
@@ -39,7 +40,7 @@ func (c *virtualCluster) takeBackup(via string, slow *backup.Keeper) (*backup.Mo
 	if err != nil {
 		return nil, nil, err
 	}
-	m := new(backup.Moment)
+	m := new(moment.Moment)
 	if err := json.Unmarshal([]byte(text), m); err != nil {
 		return nil, nil, err
 	}
@@ -296,7 +297,7 @@ func TestHoldOfBackupEndsByItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m backup.Moment
+		var m moment.Moment
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
 			t.Fatal(err)
 		}

@@ -14,39 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/moment"
 	"github.com/ringside-kv/ringside/ring"
 )
-
-// A Moment is what all primaries held at one time, and where it can be read: the reply to RING BACKUP START.
-type Moment struct {
-	ID string `json:"id"`
-	// AtMS is the time, in ms since 1970, by the clock of the node that was asked.
-	AtMS int64 `json:"at_ms"`
-	// PauseMS is for how long writes waited, at the node where that took longest.
-	PauseMS float64 `json:"pause_ms"`
-	Parts   []Part  `json:"parts"`
-
-	Cluster    string `json:"cluster"`
-	Generation string `json:"generation"`
-	Strategy   string `json:"strategy"`
-	Hash       string `json:"hash"`
-	Settings   any    `json:"settings,omitempty"` // of the strategy
-	Backups    int    `json:"backups"`
-	Databases  int    `json:"databases"`
-	Together   []int  `json:"together,omitempty"` // databases that are kept together
-	Version    string `json:"version"`            // of the node that was asked
-	TableIndex uint64 `json:"table_index"`
-
-	swaps uint64 // of databases, that Together goes by
-}
-
-// A Part is what one node held.
-type Part struct {
-	Node       string   `json:"node"`
-	Ranges     []string `json:"ranges"`
-	KeysAbout  int64    `json:"keys_about"`
-	BytesAbout int64    `json:"bytes_about"`
-}
 
 const (
 	// attempts is how often a moment is tried.
@@ -109,7 +79,7 @@ func (k *Keeper) ask(ctx context.Context, node string, q *request) ([]byte, erro
 }
 
 // start tries until there is a moment.
-func (k *Keeper) start(ctx context.Context) (*Moment, error) {
+func (k *Keeper) start(ctx context.Context) (*moment.Moment, error) {
 	for n := 1; ; n++ {
 		m, err := k.try(ctx)
 		if err == nil || n == attempts || !errors.As(err, new(errAgain)) {
@@ -126,14 +96,14 @@ func (k *Keeper) start(ctx context.Context) (*Moment, error) {
 }
 
 // try has all primaries hold, and returns the moment if it counts.
-func (k *Keeper) try(ctx context.Context) (*Moment, error) {
+func (k *Keeper) try(ctx context.Context) (*moment.Moment, error) {
 	nodes, err := primaries(k.cfg.State())
 	if err != nil {
 		return nil, errAgain{err}
 	}
 	var id [8]byte
 	_, _ = rand.Read(id[:])
-	m := &Moment{ID: hex.EncodeToString(id[:])}
+	m := &moment.Moment{ID: hex.EncodeToString(id[:])}
 	// Connections are made first, so that writes are not held meanwhile.
 	soon, cancel := context.WithTimeout(ctx, pingTimeout)
 	_, err = k.askAll(soon, nodes, &request{Verb: verbPing})
@@ -142,7 +112,7 @@ func (k *Keeper) try(ctx context.Context) (*Moment, error) {
 		return nil, err
 	}
 	m.Version = k.cfg.Version
-	m.describe(k.cfg.State())
+	swaps := describe(m, k.cfg.State())
 	soon, cancel = context.WithTimeout(ctx, maxHold)
 	held, err := k.askAll(soon, nodes, &request{Verb: verbHold, ID: m.ID, HoldMS: maxHold.Milliseconds()})
 	cancel()
@@ -154,7 +124,7 @@ func (k *Keeper) try(ctx context.Context) (*Moment, error) {
 	if err == nil {
 		err = covers(held)
 	}
-	if err == nil && slices.ContainsFunc(held, func(a answer) bool { return a.Swaps != m.swaps }) {
+	if err == nil && slices.ContainsFunc(held, func(a answer) bool { return a.Swaps != swaps }) {
 		err = errAgain{errors.New("databases are being swapped")}
 	}
 	if err != nil {
@@ -162,7 +132,7 @@ func (k *Keeper) try(ctx context.Context) (*Moment, error) {
 		return nil, err
 	}
 	for i, node := range nodes {
-		part := Part{Node: node, KeysAbout: released[i].KeysAbout, BytesAbout: released[i].BytesAbout}
+		part := moment.Part{Node: node, KeysAbout: released[i].KeysAbout, BytesAbout: released[i].BytesAbout}
 		for _, span := range spansOf(rowsOf(held[i].Rows)) {
 			part.Ranges = append(part.Ranges, span.String())
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/internal/moment"
 )
 
 // primaries returns the nodes that are primaries, or why there is no backup.
@@ -40,8 +41,8 @@ func orderIs(st *table.State, order *database.Order) bool {
 	return now.Swaps() == order.Swaps() && now.Change() == 0
 }
 
-// describe adds what the table says of the cluster.
-func (m *Moment) describe(st *table.State) {
+// describe adds what the table says of the cluster. It returns how many swaps of databases m.Together goes by.
+func describe(m *moment.Moment, st *table.State) (swaps uint64) {
 	of := st.Cluster()
 	m.Cluster, m.Generation, m.TableIndex = of.Name, strconv.FormatUint(of.Generation, 16), st.Index()
 	m.Strategy, m.Hash, m.Settings, m.Backups, m.Databases = of.Strategy.Name, of.Strategy.Hash, of.Strategy, of.Backups, st.Databases()
@@ -52,5 +53,5 @@ func (m *Moment) describe(st *table.State) {
 		}
 	}
 	slices.Sort(m.Together)
-	m.swaps = order.Swaps()
+	return order.Swaps()
 }
