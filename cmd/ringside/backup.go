@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,24 +17,33 @@ import (
 
 const backupLong = `Take a backup of the whole cluster as it is at one moment, while clients keep working: all
 primaries hold writes for some milliseconds, pin what they have, and then send it. The
-directory gets an RDB file for each node, and manifest.json, which is written last: a
-directory without it is no backup.
+place gets an RDB file for each node, and manifest.json, which is written last: a
+place without it has no backup.
 
+` + backupPlaces + `
 With --verify, nothing is taken: all files of a backup are read, and everything that is wrong
 with them is reported.
 
-Backups of different times go into different directories. See ringside restore.
+Backups of different times go into different places. See ringside restore.
 
 Exit code 0 if the backup is complete, or is in order, 1 if not, 2 for a wrong command
 line, 130 after Ctrl-C.`
 
+const backupPlaces = `A place is a directory, - for a stream (the standard input or output, a tar archive), or
+s3://bucket/prefix in Amazon S3 or a compatible service, with AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3 or
+AWS_ENDPOINT_URL (https://host:port of a service that is not Amazon's).
+`
+
 const backupExample = `  ringside backup --addr 10.0.0.7:6379 --to /backups/$(date +%F)
+  ringside backup --addr 10.0.0.7:6379 --to s3://backups/ringside/$(date +%F)
+  ringside backup --addr :6379 --to - | zstd | ssh host 'cat > backup.tar.zst'
   ringside backup --verify /backups/2026-01-31`
 
 // backupOptions are what flags of backup say.
 type backupOptions struct {
 	importOptions
-	dir    string
+	place  string
 	verify string
 }
 
@@ -55,8 +66,8 @@ func (o *backupOptions) settings() *settings.Set {
 	s := settings.New(envPrefix)
 	s.Group("Backup")
 	s.Add("addr", settings.Commas(&o.importOptions.to, "host:port,…"), "where some of the cluster's nodes serve clients; one is enough")
-	s.Add("to", settings.Text(&o.dir, "DIR"), "directory that gets the backup; it is made", settings.Files())
-	s.Add("verify", settings.Text(&o.verify, "DIR"), "check the backup in a directory instead", settings.Files())
+	s.Add("to", settings.Text(&o.place, "PLACE"), "directory that gets the backup, which is made; or - or s3://bucket/prefix", settings.Files())
+	s.Add("verify", settings.Text(&o.verify, "PLACE"), "check the backup in a place instead", settings.Files())
 	o.access.add(s)
 	s.AlsoKnownAs("from", "addr")
 	s.AlsoKnownAs("dir", "to")
@@ -74,16 +85,38 @@ func (o *backupOptions) resolve(set *settings.Set, args, rest, environ []string)
 		faults = append(faults, &settings.Fault{Source: set.Where(flag), Text: fmt.Sprintf(format, args...)})
 	}
 	if o.verify != "" {
-		if o.dir != "" {
+		if o.place != "" {
 			fault("verify", "has no meaning beside --to")
 		}
+		checkPlace(&faults, set, "verify", o.verify)
 		return errors.Join(faults...)
 	}
-	if o.dir == "" {
-		faults = append(faults, &settings.Fault{Source: set.Where("to"), Text: "missing: the directory that gets the backup"})
+	if o.place == "" {
+		faults = append(faults, &settings.Fault{Source: set.Where("to"), Text: "missing: the place that gets the backup"})
+	} else {
+		checkPlace(&faults, set, "to", o.place)
 	}
 	o.resolveTarget(fault)
 	return errors.Join(faults...)
+}
+
+// checkPlace adds a fault if the value of a flag cannot be the place of a backup.
+func checkPlace(faults *[]error, set *settings.Set, flag, place string) {
+	if err := backup.CheckPlace(place); err != nil {
+		*faults = append(*faults, &settings.Fault{Source: set.Where(flag), Text: err.Error()})
+	}
+}
+
+// access is how a backup reaches its place.
+func (a *app) access() backup.Access {
+	return backup.Access{In: a.stdin, Out: a.stdout, Env: func(name string) string {
+		for _, variable := range slices.Backward(a.environ) {
+			if value, ok := strings.CutPrefix(variable, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}}
 }
 
 func (a *app) runBackup(ctx context.Context, o *backupOptions) error {
@@ -96,24 +129,28 @@ func (a *app) runBackup(ctx context.Context, o *backupOptions) error {
 	var m *backup.Manifest
 	var err error
 	if o.verify != "" {
-		m, err = backup.Verify(ctx, o.verify, progress)
+		m, err = backup.Verify(ctx, o.verify, a.access(), progress)
 	} else {
 		o.config.Target.Name = "ringside-backup"
-		m, err = backup.Take(ctx, backup.TakeConfig{Source: o.config.Target, Dir: o.dir, Progress: progress})
+		m, err = backup.Take(ctx, backup.TakeConfig{Source: o.config.Target, To: o.place, Access: a.access(), Progress: progress})
 	}
 	stop()
 	if err != nil {
 		return a.failCommand(ctx, "backup", err)
 	}
-	keys, size := m.Keys()
-	fmt.Fprintf(a.stdout, "moment     %s, id %s\n", m.Time.Format("2006-01-02T15:04:05.000Z07:00"), m.Moment.ID)
-	fmt.Fprintf(a.stdout, "cluster    %s, strategy %s, of %s with keys\n", m.Moment.Cluster, m.Moment.Strategy, counted(len(m.Files), "node", "nodes"))
-	if o.verify == "" {
-		fmt.Fprintf(a.stdout, "pause      of writes: %.1f ms\n", m.Moment.PauseMS)
+	report := a.stdout
+	if o.place == "-" {
+		report = a.stderr
 	}
-	fmt.Fprintf(a.stdout, "keys       %d, %s, in %v\n", keys, bytesText(size), time.Since(began).Round(time.Millisecond))
+	keys, size := m.Keys()
+	fmt.Fprintf(report, "moment     %s, id %s\n", m.Time.Format("2006-01-02T15:04:05.000Z07:00"), m.Moment.ID)
+	fmt.Fprintf(report, "cluster    %s, strategy %s, of %s with keys\n", m.Moment.Cluster, m.Moment.Strategy, counted(len(m.Files), "node", "nodes"))
+	if o.verify == "" {
+		fmt.Fprintf(report, "pause      of writes: %.1f ms\n", m.Moment.PauseMS)
+	}
+	fmt.Fprintf(report, "keys       %d, %s, in %v\n", keys, bytesText(size), time.Since(began).Round(time.Millisecond))
 	if o.verify != "" {
-		fmt.Fprintln(a.stdout, "in order")
+		fmt.Fprintln(report, "in order")
 	}
 	return nil
 }
@@ -142,8 +179,10 @@ func (a *app) failCommand(ctx context.Context, name string, err error) error {
 
 const restoreLong = `Write a backup into a cluster, which may have any number of nodes, another strategy and another
 hash. The cluster must be empty; with --merge, keys that it has stay unless the backup has
-them, too. All files are checked before anything is written.
+them, too. All files are checked before anything is written: a stream is copied into a
+temporary directory first, where TMPDIR says, and a bucket is read twice.
 
+` + backupPlaces + `
 Expiry times are absolute: keys that have expired since the backup do not come back, and are
 counted. With --keep-ttl each key has as long to live as it had at the moment of the backup.
 
@@ -153,7 +192,8 @@ users, except the user default, last.
 Exit code 0 if all is restored, 1 if not, 2 for a wrong command line, 130 after Ctrl-C.`
 
 const restoreExample = `  ringside restore --from /backups/2026-01-31 --addr 10.0.0.7:6379 --state restore.state
-  ringside restore --from /backups/2026-01-31 --addr :7000 --keep-ttl --no-users`
+  ringside restore --from /backups/2026-01-31 --addr :7000 --keep-ttl --no-users
+  ringside restore --from s3://backups/ringside/2026-01-31 --addr :7000`
 
 // restoreOptions are what flags of restore say.
 type restoreOptions struct {
@@ -182,7 +222,7 @@ func (a *app) restoreCommand() *cobra.Command {
 func (o *restoreOptions) settings() *settings.Set {
 	s := settings.New(envPrefix)
 	s.Group("Backup")
-	s.Add("from", settings.Text(&o.restore.Dir, "DIR"), "directory of the backup", settings.Files())
+	s.Add("from", settings.Text(&o.restore.From, "PLACE"), "place of the backup: a directory, - or s3://bucket/prefix", settings.Files())
 	s.Add("state", settings.Text(&o.restore.State, "FILE"),
 		"file that remembers how far the restore has come; with it, the next run resumes there", settings.Files())
 	s.Group("Target")
@@ -205,8 +245,10 @@ func (o *restoreOptions) resolve(set *settings.Set, args, rest, environ []string
 		}
 		faults = append(faults, &settings.Fault{Source: set.Where(flag), Text: fmt.Sprintf(format, args...)})
 	}
-	if o.restore.Dir == "" {
-		fault("from", "missing: the directory of the backup")
+	if o.restore.From == "" {
+		fault("from", "missing: the place of the backup")
+	} else {
+		checkPlace(&faults, set, "from", o.restore.From)
 	}
 	o.resolveTarget(fault)
 	return errors.Join(faults...)
@@ -215,7 +257,7 @@ func (o *restoreOptions) resolve(set *settings.Set, args, rest, environ []string
 func (a *app) runRestore(ctx context.Context, o *restoreOptions) error {
 	o.config.Target.Name = "ringside-restore"
 	o.config.Target.Route = client.Forward
-	o.restore.Import = o.config
+	o.restore.Import, o.restore.Access = o.config, a.access()
 	stats := o.config.Stats
 	began := time.Now()
 	stop := showProgress(a.stderr, stats.Counts)

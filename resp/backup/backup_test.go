@@ -1,11 +1,13 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/redistest"
+	"github.com/ringside-kv/ringside/resp/backup/internal/s3test"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/node"
@@ -140,7 +143,7 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	want := digests(t, source)
 	dir := filepath.Join(t.TempDir(), "backup")
 	progress := new(Progress)
-	m, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), Dir: dir, Progress: progress, started: func() {
+	m, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), To: dir, Progress: progress, started: func() {
 		fill(t, source, "new")
 		do(t, source, 3, "FLUSHDB")
 		do(t, source, 0, "DEL hash5 zset4 list3")
@@ -152,10 +155,10 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	if keys != int64(len(want)) || size != progress.Bytes.Load() || m.Moment.Strategy != "buckets" || len(m.Moment.Together) != 1 {
 		t.Errorf("%d keys of %d, %d bytes, %+v", keys, len(want), size, m.Moment)
 	}
-	if _, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), Dir: dir}); err == nil || !strings.Contains(err.Error(), "holds a backup already") {
+	if _, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), To: dir}); err == nil || !strings.Contains(err.Error(), "holds a backup already") {
 		t.Errorf("into the same directory: %v", err)
 	}
-	if verified, err := Verify(t.Context(), dir, nil); err != nil || verified.Moment.ID != m.Moment.ID {
+	if verified, err := Verify(t.Context(), dir, Access{}, nil); err != nil || verified.Moment.ID != m.Moment.ID {
 		t.Errorf("verify: %v", err)
 	}
 	if err := first.Err(); err != nil {
@@ -163,13 +166,14 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	}
 	_, target := startNode(t, func(c *node.Config) { c.Strategy, c.Databases = "vnode", 2 })
 	restore := func(change func(*RestoreConfig)) (importer.Counts, error) {
-		cfg := RestoreConfig{Dir: dir, Import: importer.Config{Target: sourceOf(target), Stats: new(importer.Stats)}}
+		cfg := RestoreConfig{From: dir, Import: importer.Config{Target: sourceOf(target), Stats: new(importer.Stats)}}
 		if change != nil {
 			change(&cfg)
 		}
 		_, err := Restore(t.Context(), cfg)
 		return cfg.Import.Stats.Counts(), err
 	}
+	checkPlaces(t, source, target, m.Moment.Databases)
 	findDamage(t, dir, m, func() error { _, err := restore(nil); return err })
 	state := filepath.Join(t.TempDir(), "state")
 	counts, err := restore(func(c *RestoreConfig) { c.State = state })
@@ -225,6 +229,76 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	}
 }
 
+// checkPlaces takes backups to a stream and a bucket, and restores them. It leaves the target empty.
+func checkPlaces(t *testing.T, source, target *redis.Client, databases int) {
+	t.Helper()
+	service := s3test.New(t)
+	var stream bytes.Buffer
+	place := "s3://" + s3test.Bucket + "/a/b"
+	access := Access{Env: service.Env(), Out: &stream}
+	do(t, source, 0, "SET only here")
+	want := digests(t, source)
+	take := func(to string) error {
+		_, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), To: to, Access: access})
+		return err
+	}
+	service.ReadOnly.Store(true)
+	if err := take(place); err == nil || !strings.Contains(err.Error(), "Writes are refused") {
+		t.Errorf("a bucket that refuses writes: %v", err)
+	}
+	service.ReadOnly.Store(false)
+	if _, err := Verify(t.Context(), place, access, nil); !errors.Is(err, ErrNoBackup) {
+		t.Errorf("what a failed backup has left: %v", err)
+	}
+	for _, to := range []string{"-", place} {
+		if err := take(to); err != nil {
+			t.Fatal(to, err)
+		}
+		access.In = bytes.NewReader(stream.Bytes())
+		m, err := Verify(t.Context(), to, access, nil)
+		if err != nil || m.Moment.Databases != databases {
+			t.Errorf("%s: %+v, %v", to, m, err)
+			continue
+		}
+		access.In = bytes.NewReader(stream.Bytes())
+		cfg := RestoreConfig{From: to, Access: access, Import: importer.Config{Target: sourceOf(target), Stats: new(importer.Stats)}}
+		if _, err := Restore(t.Context(), cfg); err != nil {
+			t.Errorf("%s: %v", to, err)
+		}
+		if got := digests(t, target); !maps.Equal(got, want) {
+			t.Errorf("%s: %d keys instead of %d, or others", to, len(got), len(want))
+		}
+		do(t, target, 0, "FLUSHALL")
+	}
+	if err := take(place); err == nil || !strings.Contains(err.Error(), "holds a backup already") {
+		t.Errorf("into the same bucket: %v", err)
+	}
+	// A stream that is cut or damaged anywhere is none. It ends with 1 KiB of zeros.
+	whole := stream.Bytes()
+	for range 40 {
+		n := rand.IntN(len(whole) - 1024)
+		access.In = bytes.NewReader(whole[:n])
+		if _, err := Verify(t.Context(), "-", access, nil); err == nil {
+			t.Errorf("%d bytes of %d count as a backup", n, len(whole))
+		}
+		access.In = bytes.NewReader(whole[:n])
+		cfg := RestoreConfig{From: "-", Access: access, Import: importer.Config{Target: sourceOf(target), Stats: new(importer.Stats)}}
+		if _, err := Restore(t.Context(), cfg); err == nil {
+			t.Errorf("%d bytes of %d are restored", n, len(whole))
+		}
+	}
+	at := bytes.Index(whole, []byte("REDIS0"))
+	whole[at+100] ^= 1
+	access.In = bytes.NewReader(whole)
+	if _, err := Verify(t.Context(), "-", access, nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a changed byte: %v", err)
+	}
+	if n := do(t, target, 0, "DBSIZE"); n != int64(0) {
+		t.Errorf("streams that are no backups have left %v keys", n)
+	}
+	do(t, source, 0, "DEL only")
+}
+
 // findDamage changes files of a backup, and has it verified and restored.
 func findDamage(t *testing.T, dir string, m *Manifest, restore func() error) {
 	t.Helper()
@@ -256,7 +330,7 @@ func findDamage(t *testing.T, dir string, m *Manifest, restore func() error) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Verify(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Verify(t.Context(), dir, Access{}, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 		if err := restore(); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -280,10 +354,10 @@ func TestBackupLeavesOutHashesOfExpiredFields(t *testing.T) {
 		do(t, source, 0, "HPEXPIRE", key, 1, "FIELDS", 1, "a")
 	}
 	dir := t.TempDir()
-	if _, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), Dir: dir}); err != nil {
+	if _, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), To: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := Verify(t.Context(), dir, nil); err != nil || m == nil {
+	if m, err := Verify(t.Context(), dir, Access{}, nil); err != nil || m == nil {
 		t.Error(m, err)
 	}
 }
@@ -295,7 +369,7 @@ func TestTakeLeavesNothingBehind(t *testing.T) {
 	do(t, source, 0, "SET a 1")
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := Take(ctx, TakeConfig{Source: sourceOf(source), Dir: dir, started: cancel}); !errors.Is(err, context.Canceled) {
+	if _, err := Take(ctx, TakeConfig{Source: sourceOf(source), To: dir, started: cancel}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
@@ -306,7 +380,7 @@ func TestTakeLeavesNothingBehind(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, manifestName), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Verify(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "is not the name of a file") {
+	if _, err := Verify(t.Context(), dir, Access{}, nil); err == nil || !strings.Contains(err.Error(), "is not the name of a file") {
 		t.Errorf("a file elsewhere: %v", err)
 	}
 }

@@ -6,20 +6,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/resp/backup/internal/storage"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
 )
 
-// RestoreConfig says where a backup is restored. Dir and Import.Target must be given.
+// RestoreConfig says where a backup is restored. From and Import.Target must be given.
 type RestoreConfig struct {
-	Dir string
+	// From is the place of the backup: a directory, "-" for a stream, which is copied into a temporary
+	// directory, or s3://bucket/prefix.
+	From   string
+	Access Access
 	// Import says how keys are written; its Resume is set by Restore.
 	Import importer.Config
 	// State is a file that remembers how far the restore has come; empty: none.
@@ -50,7 +53,12 @@ type restoreState struct {
 // Restore writes a backup into a cluster with any number of nodes, any strategy and hash. It checks the
 // checksums of all files before it writes anything.
 func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
-	m, err := ReadManifest(cfg.Dir)
+	source, err := storage.OpenSource(ctx, cfg.From, cfg.Access)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	m, err := readManifest(ctx, cfg.From, source)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +68,12 @@ func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
 	_, size := m.Keys()
 	cfg.Progress.Total.Store(size)
 	for i := range m.Files {
-		if err := m.Files[i].verify(ctx, cfg.Dir, cfg.Progress, false); err != nil {
+		if err := m.Files[i].verify(ctx, source, cfg.Progress, false); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Files[i].Name, err)
 		}
 	}
 	cfg.Import.EnsureDefaults()
-	r := &restorer{cfg: &cfg, m: m}
+	r := &restorer{cfg: &cfg, source: source, m: m}
 	resumed, err := r.load()
 	if err != nil {
 		return nil, err
@@ -92,9 +100,10 @@ func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
 }
 
 type restorer struct {
-	cfg   *RestoreConfig
-	m     *Manifest
-	state restoreState
+	cfg    *RestoreConfig
+	source storage.Source
+	m      *Manifest
+	state  restoreState
 }
 
 // load reads the state, and reports whether an earlier run has begun.
@@ -170,7 +179,7 @@ func (r *restorer) prepare(ctx context.Context, ring *client.Ring) error {
 
 // file writes the keys of a file.
 func (r *restorer) file(ctx context.Context, f *File) error {
-	file, err := os.Open(filepath.Join(r.cfg.Dir, f.Name))
+	file, err := r.source.Open(ctx, f.Name)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,290 @@
+package storage
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ringside-kv/ringside/resp/backup/internal/s3test"
+)
+
+const (
+	pieceSize = 40 << 10
+	firstPart = 100 << 10
+)
+
+// openSmall opens a place whose pieces and parts are small.
+func openSmall(t *testing.T, place string, access Access) Target {
+	t.Helper()
+	to, err := OpenTarget(t.Context(), place, access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch to := to.(type) {
+	case *streamTarget:
+		to.pieceSize = pieceSize
+	case *bucket:
+		to.firstPart = firstPart
+	}
+	return to
+}
+
+// contents are files of many sizes, also around those of pieces and parts.
+func contents() map[string][]byte {
+	source := rand.NewChaCha8([32]byte{26})
+	all := make(map[string][]byte)
+	for i, size := range []int{1, 4096, pieceSize, pieceSize + 1, firstPart, 6*firstPart + pieceSize + 7} {
+		b := make([]byte, size)
+		_, _ = source.Read(b)
+		all[fmt.Sprintf("%04d.rdb", i)] = b
+	}
+	all["manifest.json"] = []byte("{}")
+	return all
+}
+
+// write writes all files at once, in steps of some size, and manifest.json last.
+func write(ctx context.Context, t *testing.T, to Target, files map[string][]byte, step int) error {
+	t.Helper()
+	put := func(name string) error {
+		f, err := to.Create(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer f.Abort()
+		for rest := files[name]; len(rest) > 0; rest = rest[min(step, len(rest)):] {
+			if _, err := f.Write(rest[:min(step, len(rest))]); err != nil {
+				return err
+			}
+		}
+		return f.Commit()
+	}
+	var running sync.WaitGroup
+	errs := make(chan error, len(files)+1)
+	for name := range files {
+		if name != "manifest.json" {
+			running.Go(func() { errs <- put(name) })
+		}
+	}
+	running.Wait()
+	errs <- put("manifest.json")
+	close(errs)
+	var all []error
+	for err := range errs {
+		all = append(all, err)
+	}
+	return errors.Join(append(all, to.Close())...)
+}
+
+func check(t *testing.T, from Source, files map[string][]byte) {
+	t.Helper()
+	for name, want := range files {
+		f, err := from.Open(t.Context(), name)
+		if err != nil {
+			t.Error(name, err)
+			continue
+		}
+		got, err := io.ReadAll(f)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes instead of %d, %v", name, len(got), len(want), err)
+		}
+		_ = f.Close()
+	}
+	if _, err := from.Open(t.Context(), "0099.rdb"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if err := from.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFilesComeBackFromEachPlace(t *testing.T) {
+	t.Parallel()
+	files := contents()
+	service := s3test.New(t)
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	var stream bytes.Buffer
+	access := Access{Env: service.Env("AWS_SESSION_TOKEN", "token", "AWS_REGION", "eu-west-1"), Out: &stream}
+	for _, place := range []string{dir, "-", "s3://" + s3test.Bucket, "s3://" + s3test.Bucket + "/some/where/"} {
+		to := openSmall(t, place, access)
+		service.Drop.Store(2) // a client tries again
+		if err := write(t.Context(), t, to, files, 30<<10); err != nil {
+			t.Fatal(place, err)
+		}
+		service.Drop.Store(0)
+		service.Cut.Store(firstPart / 2) // three reads of the longest
+		access.In = bytes.NewReader(stream.Bytes())
+		from, err := OpenSource(t.Context(), place, access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, from, files)
+		service.Cut.Store(0)
+		if place == "-" {
+			continue
+		}
+		to = openSmall(t, place, access)
+		for _, want := range []bool{true, false} {
+			if has, err := to.Has(t.Context(), "manifest.json"); err != nil || has != want {
+				t.Errorf("%s: has the manifest: %v, %v", place, has, err)
+			}
+			to.Remove(t.Context(), "manifest.json")
+		}
+	}
+	// What tar makes of a stream is a directory with the same files.
+	extracted := t.TempDir()
+	for r := tar.NewReader(&stream); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		text, readErr := io.ReadAll(r)
+		if err = errors.Join(err, readErr, os.WriteFile(filepath.Join(extracted, h.Name), text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from, err := OpenSource(t.Context(), extracted, access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, from, files)
+}
+
+func TestAbortedFilesAreNotThere(t *testing.T) {
+	t.Parallel()
+	service := s3test.New(t)
+	dir := t.TempDir()
+	for _, place := range []string{dir, "s3://" + s3test.Bucket} {
+		to := openSmall(t, place, Access{Env: service.Env()})
+		ctx, cancel := context.WithCancel(t.Context())
+		f, err := to.Create(ctx, "0001.rdb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(make([]byte, firstPart+1)); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		f.Abort()
+		if has, err := to.Has(t.Context(), "0001.rdb"); err != nil || has {
+			t.Errorf("%s: %v, %v", place, has, err)
+		}
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Error(names, err)
+	}
+}
+
+// TestErrorsOfPlacesAreClear also looks for secrets in the errors.
+func TestErrorsOfPlacesAreClear(t *testing.T) {
+	t.Parallel()
+	service := s3test.New(t)
+	for _, test := range []struct {
+		place string
+		env   func(string) string
+		want  string
+	}{
+		{"", nil, "neither a directory nor"},
+		{"gs://bucket/x", nil, `"gs://" is neither a directory nor`},
+		{"s3://", nil, "the name of the bucket is missing"},
+		{"s3://" + s3test.KeyID + ":" + s3test.Secret + "@bucket/x", nil, "credentials belong into"},
+		{"s3://nowhere/x", service.Env(), "bucket nowhere does not exist"},
+		{"s3://" + s3test.Bucket, service.Env("AWS_ACCESS_KEY_ID", "AKIAOTHER"), "The access key is not known"},
+		{"s3://" + s3test.Bucket, func(string) string { return "" }, "must be set"},
+		{"s3://" + s3test.Bucket, service.Env("AWS_ENDPOINT_URL_S3", "ftp://"+s3test.Secret), "is not a URL as"},
+		{"s3://" + s3test.Bucket, service.Env("AWS_ENDPOINT_URL", "host:9000"), "is not a URL as"},
+		{"s3://B", service.Env(), "bucket B: "},
+		{filepath.Join(os.DevNull, "x"), nil, "not a directory"},
+	} {
+		to, err := OpenTarget(t.Context(), test.place, Access{Env: test.env})
+		if err == nil {
+			_, err = to.Has(t.Context(), "manifest.json")
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), s3test.Secret) {
+			t.Errorf("%q: %v, want %q", test.place, err, test.want)
+		}
+	}
+}
+
+// archive returns a tar archive of files whose text is their name.
+func archive(t testing.TB, names ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range names {
+		h := tar.Header{Name: name, Size: int64(len(name)), Mode: 0o600}
+		if strings.HasSuffix(name, "/") {
+			h.Size, h.Typeflag = 0, tar.TypeDir
+		}
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			_, _ = io.WriteString(w, name)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestStreamsThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		stream []byte
+		want   string
+	}{
+		{archive(t, "./", "./1.rdb", "./manifest.json"), ""},
+		{archive(t, "1.rdb.000001", "2.rdb.000001", "2.rdb.000002", "1.rdb.000002"), ""},
+		{nil, ""}, // has no manifest
+		{[]byte("REDIS0009"), "the stream is no backup"},
+		{bytes.Repeat([]byte("x"), 1000), "the stream is no backup"},
+		{archive(t, "../1.rdb"), "it has"},
+		{archive(t, "/etc/1.rdb"), "it has"},
+		{archive(t, "sub/"), "it has"},
+		{archive(t, "1.rdb", "1.rdb"), "is not the next piece"},
+		{archive(t, "1.rdb", "1.rdb.000001"), "is not the next piece"},
+		{archive(t, "1.rdb.000000"), "is not the next piece"},
+		{archive(t, "1.rdb.000002"), "is not the next piece"},
+		{archive(t, "1.rdb.000001", "1.rdb.000003"), "is not the next piece"},
+		{archive(t, "1.rdb")[:515], "unexpected EOF"},
+	} {
+		from, err := OpenSource(t.Context(), "-", Access{In: bytes.NewReader(test.stream)})
+		if test.want == "" && err == nil {
+			if err := from.Close(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%.20q: %v, want %q", test.stream, err, test.want)
+		}
+	}
+}
+
+func FuzzReadStream(f *testing.F) {
+	f.Add(archive(f, "./", "./1.rdb", "manifest.json"))
+	f.Add(archive(f, "1.rdb.000001", "2.rdb.000001", "2.rdb.000002", "1.rdb.000002"))
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		_ = ReadStream(bytes.NewReader(stream), func(name string, piece io.Reader) error {
+			if name != filepath.Base(name) {
+				t.Errorf("a file %q", name)
+			}
+			n, err := io.Copy(io.Discard, piece)
+			if n > int64(len(stream)) {
+				t.Errorf("%d bytes of %d", n, len(stream))
+			}
+			return err
+		})
+	})
+}
