@@ -32,8 +32,8 @@ func (c *Config) baseAddr() string {
 // sockets are those for clients.
 func (c *Config) sockets() listeners.Config {
 	s := listeners.Config{
-		Addr: c.Addr, TCP: c.env.listen, Unix: c.UnixSocket, Mode: c.UnixSocketMode, Inherited: c.Listeners,
-		Track: c.env.conns.track,
+		Addr: c.Addr, TCP: c.env.Listen, Unix: c.UnixSocket, Mode: c.UnixSocketMode, Inherited: c.Listeners,
+		Track: c.env.Conns.Track,
 	}
 	if c.Addr == AddrOff || slices.ContainsFunc(c.Listeners, isTCP) {
 		s.Addr = ""

@@ -227,7 +227,7 @@ func TestBalanceLoadIsRefusedWithReason(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.LoadVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions, cfg.Databases = speaks[cfg.ID], 1 })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.Databases = speaks[cfg.ID], 1 })
 		c.three()
 		refused := func(want string, args ...any) {
 			t.Helper()

@@ -406,8 +406,8 @@ func weather(t *testing.T, seed uint64) *nodetest.Recorder {
 		if s.rates[cfg.ID] == 0 {
 			s.rates[cfg.ID] = 0.96 + 0.08*rnd.Float64() // clocks that differ by up to 8 %
 		}
-		rate, now := s.rates[cfg.ID], cfg.env.now
-		cfg.env.now = func() time.Duration { return time.Duration(rate * float64(now())) }
+		rate, now := s.rates[cfg.ID], cfg.env.Now
+		cfg.env.Now = func() time.Duration { return time.Duration(rate * float64(now())) }
 		s.grays[cfg.ID].under(cfg)
 		cfg.MinFreeDisk = 1 << 20
 	})

@@ -177,7 +177,7 @@ func benchCluster(b *testing.B, n int) string {
 		cfg := DefaultConfig()
 		cfg.Addr, cfg.Dir, cfg.HTTPAddr, cfg.ID = "127.0.0.1:0", b.TempDir(), HTTPOff, fmt.Sprint("n", i)
 		if n > 1 {
-			cfg.Hash, cfg.gossip = "slot", members.Fast()
+			cfg.Hash, cfg.env.Timing = "slot", members.Fast()
 			cfg.BusAddr, cfg.GossipAddr = "127.0.0.1:0", "127.0.0.1:0"
 		}
 		if i > 0 {

@@ -114,8 +114,8 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
-		Versions: cfg.env.versions, Needs: c.switcher.neededVersion,
+		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.Bus(), Logger: cfg.Logger,
+		Versions: cfg.env.Versions, Needs: c.switcher.neededVersion,
 		Met: func(p bus.Peer) {
 			c.switcher.met(p)
 			if c.members != nil { // members is not open yet while the original of a copied directory is asked
@@ -144,7 +144,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.env.gossip(), Logger: cfg.Logger,
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.env.Timing, Network: cfg.env.Gossip(), Logger: cfg.Logger,
 	}
 	if c.entry.membership.Entered {
 		m.Generation = c.entry.membership.Generation
@@ -154,7 +154,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.table, err = table.Open(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
-		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.env.table,
+		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.env.Table,
 	})
 	if err != nil {
 		return c, err
@@ -164,7 +164,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err = c.values.Open(); err != nil {
 		return c, err
 	}
-	cfg.env.reached(startOpened)
+	cfg.env.Reached(startOpened)
 	c.entry.committed.Store(c.entry.membership.Entered || c.table.Known())
 	// The cluster relies on an earlier start until it hears that this one leaves.
 	c.entry.registering = c.entry.membership.dataIsFromCluster(n.id) || c.table.Known()
@@ -190,7 +190,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },
 		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
-		Reached:  cfg.env.steps,
+		Reached:  cfg.env.Steps,
 	})
 	if err != nil {
 		return c, err

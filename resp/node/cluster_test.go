@@ -26,7 +26,7 @@ func openMember(t *testing.T, id string, join ...string) *Node {
 func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
 	t.Helper()
 	return openTest(t, func(c *Config) {
-		c.Dir, c.ID, c.Join, c.gossip = dir, id, join, members.Fast()
+		c.Dir, c.ID, c.Join, c.env.Timing = dir, id, join, members.Fast()
 		c.HTTPAddr = HTTPOff
 		c.BusAddr, c.GossipAddr = "127.0.0.1:0", "127.0.0.1:0"
 		c.Cache, c.BlockCache = 8<<20, 8<<20

@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
+	"github.com/ringside-kv/ringside/resp/node/internal/environment"
 	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -121,8 +122,7 @@ type Config struct {
 	LeaveOnTerm  bool
 	LeaveTimeout time.Duration
 
-	gossip          members.Timing // zero: that of a local network
-	env             environment
+	env             environment.Environment
 	keepsToLoopback bool // by default, and no setting asks for more
 
 	// Dir holds the data; it is created if missing.

@@ -15,7 +15,7 @@ func TestNumberOfDatabasesIsRaised(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.DatabasesVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions, cfg.Databases = speaks[cfg.ID], 1 })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.Databases = speaks[cfg.ID], 1 })
 		c.three()
 		fails := func(id, want string, args ...any) {
 			t.Helper()

@@ -56,7 +56,7 @@ type entry struct {
 // enter brings the node into a cluster: the one of its directory, one that it joins, or one that it
 // founds. It returns once the node is registered. After a permanent error it ends the node.
 func (en *entry) enter() {
-	en.c.n.cfg.env.reached(startEntering)
+	en.c.n.cfg.env.Reached(startEntering)
 	said, at := "", time.Time{}
 	for en.c.ctx.Err() == nil {
 		err := en.advance()
@@ -218,7 +218,7 @@ func (en *entry) register() error {
 	n, known := st.Node(en.c.n.id)
 	switch {
 	case known && n.Incarnation == en.c.incarnation: // also if an earlier attempt has succeeded
-		cfg.env.reached(startRegistered)
+		cfg.env.Reached(startRegistered)
 	case errors.Is(err, table.ErrIncarnation) && en.c.table.Abstains():
 		// This node follows no table that could tell which of the two it is.
 		return permanentError{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
@@ -290,7 +290,7 @@ func (en *entry) completeEntry(st *table.State) error {
 	}
 	en.entered.Store(true)
 	close(en.enteredCh)
-	en.c.n.cfg.env.reached(startEntered)
+	en.c.n.cfg.env.Reached(startEntered)
 	en.c.n.cfg.Logger.Info("joined the cluster", "node", en.c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", en.c.n.cfg.Role)
 	if len(st.FormerNames(en.c.n.id)) > 0 {
 		en.c.done.Go(en.c.takeOver)

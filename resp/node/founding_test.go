@@ -14,7 +14,7 @@ import (
 func memberConfig(t *testing.T, dir, id string, join ...string) Config {
 	t.Helper()
 	c := DefaultConfig()
-	c.Addr, c.HTTPAddr, c.Dir, c.ID, c.Join, c.gossip = "127.0.0.1:0", HTTPOff, dir, id, join, members.Fast()
+	c.Addr, c.HTTPAddr, c.Dir, c.ID, c.Join, c.env.Timing = "127.0.0.1:0", HTTPOff, dir, id, join, members.Fast()
 	c.Cache, c.BlockCache, c.Backups = 8<<20, 8<<20, 0
 	return c
 }

@@ -221,7 +221,7 @@ func TestTwoStoresAndAWitness(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
 				c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 					if cfg.ID == "w" {
-						cfg.Role, cfg.env.store = RoleWitness, nil
+						cfg.Role, cfg.env.Store = RoleWitness, nil
 					}
 				})
 				c.start("a")

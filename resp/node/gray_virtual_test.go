@@ -25,18 +25,18 @@ type gray struct {
 
 // under puts it under a node.
 func (g *gray) under(cfg *Config) {
-	open, now := cfg.env.store, cfg.env.now
-	cfg.env.store = func(sc *store.Config) {
+	open, now := cfg.env.Store, cfg.env.Now
+	cfg.env.Store = func(sc *store.Config) {
 		open(sc)
 		sc.FS = g.disk.over(sc.FS)
 	}
-	cfg.env.now = func() time.Duration {
+	cfg.env.Now = func() time.Duration {
 		if stopped := g.clock.Load(); stopped != 0 {
 			return time.Duration(stopped)
 		}
 		return now()
 	}
-	cfg.env.table = table.Hooks{
+	cfg.env.Table = table.Hooks{
 		Write: func() error {
 			g.disk.wait()
 			if g.log.Load() {
@@ -124,7 +124,7 @@ var grayStates = map[string]grayState{
 	"clock stands still": {
 		within: 5 * time.Second, check: "lease",
 		begin: func(c *virtualCluster, id string, g *gray) func() {
-			g.clock.Store(int64(c.nodes[id].cfg.env.now()))
+			g.clock.Store(int64(c.nodes[id].cfg.env.Now()))
 			return func() { g.clock.Store(0) }
 		},
 	},

@@ -15,7 +15,7 @@ func (n *Node) Kill() {
 }
 
 func (n *Node) kill() {
-	n.cfg.env.conns.closeAll()
+	n.cfg.env.Conns.CloseAll()
 	n.store.Crash()
 	// No other node sees the rest.
 	n.health.Stopping()

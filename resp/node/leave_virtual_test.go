@@ -62,8 +62,8 @@ func TestLeaveRightAfterRestartHandsDataOver(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
 				var entering atomic.Pointer[chan struct{}] // nil: nodes enter without waiting
 				c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
-					steps := cfg.env.steps
-					cfg.env.steps = func(s step.Step) {
+					steps := cfg.env.Steps
+					cfg.env.Steps = func(s step.Step) {
 						if until := entering.Load(); s == startEntering && until != nil {
 							<-*until
 						}
@@ -117,8 +117,8 @@ func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
 		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
 			if cfg.ID == "a" {
 				leader.under(cfg)
-				steps := cfg.env.steps
-				cfg.env.steps = func(s step.Step) {
+				steps := cfg.env.Steps
+				cfg.env.Steps = func(s step.Step) {
 					if s == step.GrowthCounted && gate.CompareAndSwap(true, false) {
 						close(counted)
 						<-admit
@@ -128,7 +128,7 @@ func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
 				return
 			}
 			cfg.Weight = 0.001 // it only gets to be a backup
-			cfg.env.table.Applying = func() {
+			cfg.env.Table.Applying = func() {
 				if tab := leaver.Load(); tab != nil {
 					if n, _ := tab.State().Node("b"); n.State == table.Leaving {
 						<-apply // the first entry after the order to leave, and all later ones

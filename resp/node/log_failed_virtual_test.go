@@ -16,8 +16,8 @@ func TestNodeKilledAfterFailedFsyncIsNotIntact(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
 				var d disk
 				c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
-					open := cfg.env.store
-					cfg.env.store = func(sc *store.Config) {
+					open := cfg.env.Store
+					cfg.env.Store = func(sc *store.Config) {
 						open(sc)
 						sc.FS = d.over(sc.FS)
 					}

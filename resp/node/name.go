@@ -44,7 +44,7 @@ func (c *Config) fixName(st *store.Store) (string, error) {
 	case name == "" && c.ID != "":
 		name = c.ID
 	case name == "":
-		name = defaultName(c.env.hostName(), plate.id)
+		name = defaultName(c.env.HostName(), plate.id)
 	case c.ID != "" && c.ID != name:
 		return "", &Fault{"id", fmt.Sprintf("%.*q was asked for, but the directory %s belongs to node %q, and a node keeps its name: leave id out, or name another directory",
 			maxIDLen, c.ID, c.Dir, name)}

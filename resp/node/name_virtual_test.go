@@ -21,7 +21,7 @@ func newHosts(t *testing.T, seed uint64, backups int) *hosts {
 	h := new(hosts)
 	h.virtualCluster = newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 		host := fmt.Sprintf("%s-%d", cfg.ID, h.epoch)
-		cfg.ID, cfg.Backups, cfg.env.host = "", backups, func() string { return host }
+		cfg.ID, cfg.Backups, cfg.env.Host = "", backups, func() string { return host }
 	})
 	return h
 }

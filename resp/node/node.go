@@ -16,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
+	"github.com/ringside-kv/ringside/resp/node/internal/environment"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
 	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/ring"
@@ -32,7 +33,7 @@ type Node struct {
 	sockets *listeners.Set // for clients
 	served  chan struct{}  // closed when server has ended
 
-	// clock and ownClock are those of leases: see environment.clocks. Deadlines that other nodes set
+	// clock and ownClock are those of leases: see environment.Environment. Deadlines that other nodes set
 	// for this one are counted by ownClock, so that a pause of the machine counts, too; those that
 	// this node sets by clock, which never jumps ahead.
 	clock, ownClock func() time.Duration
@@ -71,7 +72,7 @@ func Open(cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.env.conns = new(connSet)
+	cfg.env.Conns = new(environment.ConnSet)
 	n := &Node{cfg: cfg, served: make(chan struct{}), done: make(chan struct{})}
 	if err := n.open(); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (n *Node) open() (err error) {
 	if settled.Used, err = hasRun(n.cfg.Dir); err != nil {
 		return err
 	}
-	if n.store, err = n.cfg.env.openStore(settled); err != nil {
+	if n.store, err = n.cfg.env.OpenStore(settled); err != nil {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })
@@ -135,12 +136,12 @@ func (n *Node) open() (err error) {
 	if err := n.beginRun(); err != nil {
 		return err
 	}
-	n.cfg.env.reached(startNoted)
+	n.cfg.env.Reached(startNoted)
 	scope := n.cfg.Scope
 	if scope == nil {
 		scope = n.metrics.Scope()
 	}
-	n.clock, n.ownClock = n.cfg.env.clocks()
+	n.clock, n.ownClock = n.cfg.env.Clocks()
 	n.server, err = resp.NewServer(resp.Config{
 		Store:         n.store,
 		Settings:      n.cfg.settings(),
@@ -211,7 +212,7 @@ func (n *Node) openWeb() (err error) {
 		return err
 	}
 	listen := func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
-	if n.webAt, err = n.cfg.env.conns.listen(listen, n.cfg.HTTPAddr); err != nil {
+	if n.webAt, err = n.cfg.env.Conns.Listen(listen, n.cfg.HTTPAddr); err != nil {
 		n.web = nil
 		n.page.Close()
 		return fmt.Errorf("listen for HTTP: %w", err)

@@ -73,8 +73,8 @@ func TestNothingIsLostByPowerFailuresOfSingleNodes(t *testing.T) {
 		liar := []string{"", "a", "b", "c"}[rnd.IntN(4)]
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 			cfg.Fsync = mode
-			open, id := cfg.env.store, cfg.ID
-			cfg.env.store = func(sc *store.Config) {
+			open, id := cfg.env.Store, cfg.ID
+			cfg.env.Store = func(sc *store.Config) {
 				open(sc)
 				if id == liar {
 					sc.FS = lyingFS{sc.FS}

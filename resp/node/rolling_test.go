@@ -258,7 +258,7 @@ func TestNodeIsBackThoughItsClockWasSetBack(t *testing.T) {
 		var back time.Duration
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 			by := back
-			cfg.env.date = func() time.Time { return time.Now().Add(-by) }
+			cfg.env.Date = func() time.Time { return time.Now().Add(-by) }
 		})
 		c.three()
 		for i, end := range []func(string){c.stop, c.crash} {

@@ -171,7 +171,7 @@ func (n *Node) beginRun() error {
 		n.cfg.Logger.Warn("the file about the last start is damaged: the last acknowledged writes may be missing here",
 			"node", n.id, "file", filepath.Join(n.cfg.Dir, runFile))
 	}
-	now := n.cfg.env.wall()
+	now := n.cfg.env.Wall()
 	if n.cfg.Role == RoleStore {
 		n.run = last.next(now, startConditions{machine.BootID(), machine.FileIdentity(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
 		if n.run.Copied && n.run.Lost {

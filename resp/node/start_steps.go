@@ -12,9 +12,3 @@ const (
 	startRegistered step.Step = "start: registered"
 	startEntered    step.Step = "start: in the cluster"
 )
-
-func (e environment) reached(s step.Step) {
-	if e.steps != nil {
-		e.steps(s)
-	}
-}

@@ -150,7 +150,7 @@ func TestOlderBuildTakesNoPartInSwitch(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.SwitchVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions, cfg.Databases = speaks[cfg.ID], 1 })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.Databases = speaks[cfg.ID], 1 })
 		c.three()
 		client := c.client("a")
 		defer client.Close()

@@ -35,7 +35,7 @@ func TestUnixSocketServesBesideAndInsteadOfTCP(t *testing.T) {
 	dir := t.TempDir()
 	storePath, proxyPath := filepath.Join(dir, "store.sock"), filepath.Join(dir, "proxy.sock")
 	configure := func(c *Config) {
-		c.Addr, c.HTTPAddr, c.gossip = "[::1]:0", HTTPOff, members.Fast()
+		c.Addr, c.HTTPAddr, c.env.Timing = "[::1]:0", HTTPOff, members.Fast()
 		c.Cache, c.BlockCache, c.ClusterKey = 8<<20, 8<<20, "0123456789abcdef"
 	}
 	a := openTest(t, func(c *Config) {

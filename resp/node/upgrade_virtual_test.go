@@ -13,7 +13,7 @@ import (
 func TestClusterOfMixedVersionsServesAndIsUpgraded(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		speaks := map[string]bus.Versions{"a": {Oldest: 3, Newest: 4}, "b": {Oldest: 3, Newest: 3}, "c": {Oldest: 3, Newest: 6}}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.versions, cfg.Databases = speaks[cfg.ID], 1 })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.Databases = speaks[cfg.ID], 1 })
 		c.three()
 		// version checks which one two nodes use.
 		version := func(from, to string, want uint16) {

@@ -120,10 +120,10 @@ func (c *virtualCluster) tryStart(id string, join ...string) (*virtualNode, erro
 		cfg.Join = append(cfg.Join, c.nodes[other].ip+":7379")
 	}
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
-	cfg.env.network = c.net.Host(v.ip)
-	cfg.env.now = func() time.Duration { return time.Since(c.began) }
-	cfg.env.steps = func(s step.Step) { c.doom.Load().reached(c, v, s) }
-	cfg.env.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
+	cfg.env.Network = c.net.Host(v.ip)
+	cfg.env.Now = func() time.Duration { return time.Since(c.began) }
+	cfg.env.Steps = func(s step.Step) { c.doom.Load().reached(c, v, s) }
+	cfg.env.Store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
 	cfg.Logger = slog.New(slog.NewTextHandler(&v.log, nil))
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)

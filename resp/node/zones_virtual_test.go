@@ -140,7 +140,7 @@ func TestZonesWaitForBuildsThatKnowThem(t *testing.T) {
 		given := false
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 			fewerRanges(cfg)
-			if cfg.env.versions = speaks[cfg.ID]; given && cfg.env.versions != old {
+			if cfg.env.Versions = speaks[cfg.ID]; given && cfg.env.Versions != old {
 				cfg.Zone = zone[cfg.ID]
 			}
 		})

@@ -1,4 +1,4 @@
-package node
+package environment
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // A wire that is cut ends every socket at once, both ends of streams hear so, and none begins
 // anew.
 func TestWireIsCut(t *testing.T) {
-	w := new(connSet)
+	w := new(ConnSet)
 	b, m := trackedBus{w, bus.System{}}, trackedMembers{w, members.System{}}
 	l, err := b.Listen("127.0.0.1:0")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestWireIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.GC() // they are kept as long as somebody has them
-	w.closeAll()
+	w.CloseAll()
 	for what, conn := range map[string]net.Conn{"accepted": outside, "dialled": other} {
 		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
@@ -89,7 +89,7 @@ func TestWireIsCut(t *testing.T) {
 
 // Connections that nobody has any more are forgotten.
 func TestWireForgetsConnections(t *testing.T) {
-	w := new(connSet)
+	w := new(ConnSet)
 	b := trackedBus{w, bus.System{}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,4 +1,4 @@
-package node
+package environment
 
 import (
 	"context"
@@ -16,20 +16,20 @@ import (
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
-// A connSet holds all connections and listeners of a node, so that they can be closed at once. Its
+// A ConnSet holds all connections and listeners of a node, so that they can be closed at once. Its
 // methods may be called from any goroutine.
 //
 // TCP connections are used directly, without a wrapper. The set refers to them weakly and forgets
 // them with their owners.
-type connSet struct {
+type ConnSet struct {
 	mu     sync.Mutex
 	closed bool
 	tcp    map[weak.Pointer[net.TCPConn]]struct{}
 	others map[io.Closer]struct{} // listeners, packets, and tests' streams
 }
 
-// closeAll closes everything at once. Unsent data is dropped, and new connections fail.
-func (s *connSet) closeAll() {
+// CloseAll closes everything at once. Unsent data is dropped, and new connections fail.
+func (s *ConnSet) CloseAll() {
 	s.mu.Lock()
 	s.closed = true
 	for p := range s.tcp {
@@ -45,8 +45,8 @@ func (s *connSet) closeAll() {
 	}
 }
 
-// listen listens for streams by means of what lies under the wire.
-func (s *connSet) listen(under func(addr string) (net.Listener, error), addr string) (net.Listener, error) {
+// Listen listens for streams by means of what lies under the wire.
+func (s *ConnSet) Listen(under func(addr string) (net.Listener, error), addr string) (net.Listener, error) {
 	l, err := under(addr)
 	if err != nil {
 		return nil, err
@@ -55,13 +55,13 @@ func (s *connSet) listen(under func(addr string) (net.Listener, error), addr str
 	return wired, s.addCloser(wired)
 }
 
-// track has a listener that is open already closed with the set.
-func (s *connSet) track(l net.Listener) (net.Listener, error) {
-	return s.listen(func(string) (net.Listener, error) { return l, nil }, "")
+// Track has a listener that is open already closed with the set.
+func (s *ConnSet) Track(l net.Listener) (net.Listener, error) {
+	return s.Listen(func(string) (net.Listener, error) { return l, nil }, "")
 }
 
 // dial connects by means of what lies under the wire.
-func (s *connSet) dial(ctx context.Context, under func(context.Context, string) (net.Conn, error), addr string) (net.Conn, error) {
+func (s *ConnSet) dial(ctx context.Context, under func(context.Context, string) (net.Conn, error), addr string) (net.Conn, error) {
 	s.mu.Lock()
 	severed := s.closed
 	s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *connSet) dial(ctx context.Context, under func(context.Context, string) 
 }
 
 // add has a connection end when the wire is cut.
-func (s *connSet) add(conn net.Conn) (net.Conn, error) {
+func (s *ConnSet) add(conn net.Conn) (net.Conn, error) {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
 		wired := &trackedConn{conn, s}
@@ -97,14 +97,14 @@ func (s *connSet) add(conn net.Conn) (net.Conn, error) {
 	return tcp, nil
 }
 
-func (s *connSet) removeTCP(p weak.Pointer[net.TCPConn]) {
+func (s *ConnSet) removeTCP(p weak.Pointer[net.TCPConn]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tcp, p)
 }
 
 // keep has something closed when the wire is cut.
-func (s *connSet) addCloser(c io.Closer) error {
+func (s *ConnSet) addCloser(c io.Closer) error {
 	s.mu.Lock()
 	if !s.closed {
 		if s.others == nil {
@@ -119,7 +119,7 @@ func (s *connSet) addCloser(c io.Closer) error {
 	return net.ErrClosed
 }
 
-func (s *connSet) remove(c io.Closer) {
+func (s *ConnSet) remove(c io.Closer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.others, c)
@@ -127,7 +127,7 @@ func (s *connSet) remove(c io.Closer) {
 
 type trackedListener struct {
 	net.Listener
-	wire *connSet
+	wire *ConnSet
 }
 
 func (l *trackedListener) Accept() (net.Conn, error) {
@@ -146,7 +146,7 @@ func (l *trackedListener) Close() error {
 // A trackedConn is a stream that is not TCP: of a Unix socket, or of a test.
 type trackedConn struct {
 	net.Conn
-	wire *connSet
+	wire *ConnSet
 }
 
 // SyscallConn implements syscall.Conn for Unix sockets.
@@ -164,7 +164,7 @@ func (c *trackedConn) Close() error {
 
 type trackedPackets struct {
 	net.PacketConn
-	wire *connSet
+	wire *ConnSet
 }
 
 func (p *trackedPackets) Close() error {
@@ -174,12 +174,12 @@ func (p *trackedPackets) Close() error {
 
 // trackedBus is the network of the bus.
 type trackedBus struct {
-	wire  *connSet
+	wire  *ConnSet
 	under bus.Network
 }
 
 func (b trackedBus) Listen(addr string) (net.Listener, error) {
-	return b.wire.listen(b.under.Listen, addr)
+	return b.wire.Listen(b.under.Listen, addr)
 }
 
 func (b trackedBus) Dial(ctx context.Context, addr string) (net.Conn, error) {
@@ -188,12 +188,12 @@ func (b trackedBus) Dial(ctx context.Context, addr string) (net.Conn, error) {
 
 // trackedMembers is the network of gossip.
 type trackedMembers struct {
-	wire  *connSet
+	wire  *ConnSet
 	under members.Network
 }
 
 func (m trackedMembers) Listen(addr string) (net.Listener, error) {
-	return m.wire.listen(m.under.Listen, addr)
+	return m.wire.Listen(m.under.Listen, addr)
 }
 
 func (m trackedMembers) Dial(ctx context.Context, addr string) (net.Conn, error) {

@@ -1,0 +1,104 @@
+package environment
+
+import (
+	"net"
+	"os"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/machine"
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// Environment is what lies under a node. Its zero value is that of a node in production. It is
+// not changed once the node is open.
+type Environment struct {
+	Network  members.Network      // nil: the system's
+	Conns    *ConnSet             // over the network; Open of the node sets it
+	Store    func(*store.Config)  // nil: as it is
+	Now      func() time.Duration // nil: the system's clock
+	Date     func() time.Time     // nil: the system's, which may be set
+	Steps    func(step.Step)      // nil: no callback
+	Host     func() string        // nil: the system's name
+	Table    table.Hooks          // under the table of the cluster
+	Timing   members.Timing       // of gossip; zero: that of a local network
+	Versions bus.Versions         // of the bus protocol; zero: all that this build speaks
+}
+
+// Of returns the environment within a *node.Config. Package node sets it when the program starts.
+var Of func(config any) *Environment
+
+// HostName returns the name of the host; empty if it has none.
+func (e *Environment) HostName() string {
+	if e.Host != nil {
+		return e.Host()
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// Listen listens for streams, until Conns is closed.
+func (e *Environment) Listen(addr string) (net.Listener, error) {
+	return e.Conns.Listen(func(addr string) (net.Listener, error) {
+		if e.Network != nil {
+			return e.Network.Listen(addr)
+		}
+		return net.Listen("tcp", addr)
+	}, addr)
+}
+
+// Clocks go on while the machine is suspended: that by which a node counts the leases of
+// others, and that by which it counts its own.
+func (e *Environment) Clocks() (clock, own func() time.Duration) {
+	if e.Now != nil {
+		return e.Now, e.Now
+	}
+	return machine.Clocks()
+}
+
+// Wall is the clock that may be set.
+func (e *Environment) Wall() time.Time {
+	if e.Date != nil {
+		return e.Date()
+	}
+	return time.Now()
+}
+
+// Bus is the network of the bus.
+func (e *Environment) Bus() bus.Network {
+	if e.Network == nil {
+		return trackedBus{e.Conns, bus.System{}}
+	}
+	return trackedBus{e.Conns, e.Network}
+}
+
+// Gossip is the network of gossip.
+func (e *Environment) Gossip() members.Network {
+	if e.Network == nil {
+		return trackedMembers{e.Conns, members.System{}}
+	}
+	return trackedMembers{e.Conns, e.Network}
+}
+
+// OpenStore opens the store of a node.
+func (e *Environment) OpenStore(cfg store.Config) (*store.Store, error) {
+	cfg.ExpireFields = collection.ExpireFields
+	if e.Store != nil {
+		e.Store(&cfg)
+	}
+	return store.Open(cfg)
+}
+
+// Reached tells that the node has reached a step.
+func (e *Environment) Reached(s step.Step) {
+	if e.Steps != nil {
+		e.Steps(s)
+	}
+}
