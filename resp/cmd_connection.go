@@ -197,7 +197,7 @@ func cmdReset(x *call) {
 		s.replies = replyOn
 	}
 	setUser(x.conn, x.srv.users.Now().Default())
-	if s.authed = s.user.Load().Open(); !s.authed {
+	if s.authed = needsNoLogin(x.conn, s.user.Load()); !s.authed {
 		x.srv.unauthenticated.add(x.conn)
 	}
 	x.setProto(2)

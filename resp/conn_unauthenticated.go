@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/memconn"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/audit"
 )
 
@@ -101,6 +103,12 @@ func (u *unauthenticated) close(s *Server, e *list.Element) bool {
 	}
 	s.stats.Unauthenticated.Add(1)
 	return true
+}
+
+// needsNoLogin reports whether a client that begins as a user may send commands without a password: the user has
+// none, or the client is a part of this process.
+func needsNoLogin(c *conn, u *acl.User) bool {
+	return u.Open() || memconn.IsLocal(c.net.RemoteAddr())
 }
 
 // loginByCertificate makes the client the user that its certificate stands for, if there is one.

@@ -238,7 +238,7 @@ var ErrServerClosed = errors.New("resp: server closed")
 
 // Serve accepts connections until the listener fails or the server is closed.
 func (s *Server) Serve(l net.Listener) error {
-	if s.cfg.TLS != nil && l.Addr().Network() != "unix" {
+	if s.cfg.TLS != nil && l.Addr().Network() == "tcp" {
 		l = tls.NewListener(l, s.cfg.TLS)
 	}
 	s.mu.Lock()

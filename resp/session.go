@@ -70,7 +70,7 @@ func (s *session) init(c *conn) {
 	s.id = c.srv.nextID.Add(1)
 	user := c.srv.users.Now().Default()
 	s.user.Store(user)
-	s.authed = user.Open()
+	s.authed = needsNoLogin(c, user)
 	s.redirect = c.srv.settings.Redirect.Load()
 	s.started = c.srv.clock()
 	s.lastUsed.Store(int64(s.started))

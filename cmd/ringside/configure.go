@@ -22,6 +22,9 @@ func (a *app) configure(cmd *cobra.Command, set *settings.Set, cfg *node.Config,
 		}
 		faults = append(faults, err)
 	}
+	if cfg.Addr == node.AddrOff && cfg.UnixSocket == "" && len(cfg.Listeners) == 0 { // clients are other processes
+		faults = append(faults, &settings.Fault{Source: set.Where("addr"), Text: "off leaves clients no socket; set unix-socket, or an address"})
+	}
 	return errors.Join(faults...)
 }
 

@@ -18,7 +18,8 @@ const (
 )
 
 // AddrOff as [Config.Addr] means that no TCP socket is opened for clients. The other addresses
-// are then derived from the default one.
+// are then derived from the default one. As BusAddr and GossipAddr it means that the node is alone
+// for good and opens no port for other nodes.
 const AddrOff = "off"
 
 // baseAddr is the address that the others are derived from.
@@ -33,7 +34,7 @@ func (c *Config) baseAddr() string {
 func (c *Config) sockets() listeners.Config {
 	s := listeners.Config{
 		Addr: c.Addr, TCP: c.env.Listen, Unix: c.UnixSocket, Mode: c.UnixSocketMode, Inherited: c.Listeners,
-		Track: c.env.Conns.Track,
+		Track: c.env.Conns.Track, Memory: c.env.Local,
 	}
 	if c.Addr == AddrOff || slices.ContainsFunc(c.Listeners, isTCP) {
 		s.Addr = ""
@@ -61,6 +62,9 @@ func derivedAddr(addr string, offset int) (string, error) {
 
 // deriveBetweenNodes fills in where nodes connect and gossip, as far as that follows.
 func (c *Config) deriveBetweenNodes() {
+	if c.staysAlone() {
+		return
+	}
 	bus, busErr := c.betweenNodes(c.BusAddr, busPortOffset)
 	gossip, gossipErr := c.betweenNodes(c.GossipAddr, gossipPortOffset)
 	c.keepsToLoopback = c.keepsToLoopback || c.staysLocal()

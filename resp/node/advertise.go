@@ -21,7 +21,10 @@ type advertised struct {
 // nil if there is none. An
 // advertised port is that for clients; the others are derived from it.
 func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
-	var t advertised
+	t := advertised{bus: bus.String()}
+	if c.staysAlone() {
+		return t, nil
+	}
 	busHost, busPort, err := net.SplitHostPort(bus.String())
 	if err != nil {
 		return t, err
@@ -101,6 +104,10 @@ func splitAdvertise(addr string) (host string, port int, err error) {
 // log says what an operator should know of the addresses between nodes.
 func (c *cluster) log(t advertised) {
 	log := c.n.cfg.Logger
+	if c.n.cfg.staysAlone() {
+		log.Info("no port is open for other nodes", "node", c.n.id)
+		return
+	}
 	self, _ := c.members.Node(c.n.id)
 	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.cfg.peerSecret()))
 	if t.guessed != "" {

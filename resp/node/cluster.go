@@ -114,7 +114,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.Bus(), Logger: cfg.Logger,
+		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: portOf(cfg.BusAddr), Network: cfg.env.Bus(), Logger: cfg.Logger,
 		Versions: cfg.env.Versions, Needs: c.switcher.neededVersion,
 		Met: func(p bus.Peer) {
 			c.switcher.met(p)
@@ -144,7 +144,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.env.Timing, Network: cfg.env.Gossip(), Logger: cfg.Logger,
+		BindAddr: portOf(cfg.GossipAddr), Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.env.Timing, Network: cfg.env.Gossip(), Logger: cfg.Logger,
 	}
 	if c.entry.membership.Entered {
 		m.Generation = c.entry.membership.Generation
@@ -162,6 +162,9 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.strategy, c.policies = agreedStrategy{own, c.table.State}, c.policyChanger(token)
 	c.values = &values.Keeper{Table: c.table, Tell: n.server.SetValues, Dir: cfg.Dir, Logger: cfg.Logger}
 	if err = c.values.Open(); err != nil {
+		return c, err
+	}
+	if err := c.refuseAlone(); err != nil {
 		return c, err
 	}
 	cfg.env.Reached(startOpened)

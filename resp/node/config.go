@@ -65,7 +65,8 @@ const HTTPOff = "off"
 // SlowlogSlowerThan, SlowlogMaxLen, MaxData and MinFreeDisk.
 type Config struct {
 	// Addr is the host:port where clients connect. An empty host is every
-	// interface; port 0 is a free one; "off" is none, beside UnixSocket.
+	// interface; port 0 is a free one; "off" is none, for clients at UnixSocket and for [Node.Do] and
+	// [Node.Dial].
 	Addr string
 	// UnixSocket is the path of a Unix socket for clients of this machine, empty for none;
 	// UnixSocketMode has the permission bits of its file. TLS is not spoken there.
@@ -82,7 +83,7 @@ type Config struct {
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
 	// gossip. By default they are on the host of Addr, its port + 10000 and + 1000; on
 	// 127.0.0.1 if nothing about a cluster is set and there is no ClusterKey. Beyond
-	// loopback they need a ClusterKey.
+	// loopback they need a ClusterKey. Both "off": the node is alone for good, see [InProcessConfig].
 	BusAddr, GossipAddr string
 	// Advertise is the host, or the host:port for clients, that other nodes are told. The ports for
 	// nodes are derived from that port. Empty is the listening address, or an address of this

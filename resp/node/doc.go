@@ -1,7 +1,8 @@
 // Package node is one running Ringside, wired together: the package to embed.
 //
-// [Open] starts a node from a [Config]; [Node.Close] stops it. A Config begins
-// with [DefaultConfig]; [Config.Validate] says everything that is wrong with one.
+// [Open] starts a node from a [Config]; [Node.Close] stops it. A Config begins with [DefaultConfig];
+// [Config.Validate] says everything that is wrong with one. [Node.Do] and [Node.Dial] use a node
+// without a socket; one that begins with [InProcessConfig] opens no port.
 //
 // Every node is part of a cluster, if only of itself. How it gets into one is in
 // enter.go, how several found one together, and why only one, in bootstrap.go, and what

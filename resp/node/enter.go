@@ -272,6 +272,9 @@ func (en *entry) completeEntry(st *table.State) error {
 	if text := en.c.n.cfg.wants().differences(&cluster); text != "" {
 		return permanentError{fmt.Errorf("%w: %s", ErrRefused, text)}
 	}
+	if err := en.c.refuseAlone(); err != nil {
+		return permanentError{err}
+	}
 	en.choice.Lock()
 	b := en.membership
 	b.Generation, b.Entered = cluster.Generation, true

@@ -16,6 +16,7 @@ func (n *Node) Kill() {
 
 func (n *Node) kill() {
 	n.cfg.env.Conns.CloseAll()
+	_ = n.local.Close()
 	n.store.Crash()
 	// No other node sees the rest.
 	n.health.Stopping()

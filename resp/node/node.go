@@ -12,9 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/memconn"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
+	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/environment"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
@@ -31,6 +33,7 @@ type Node struct {
 	store   *store.Store
 	server  *resp.Server
 	sockets *listeners.Set // for clients
+	local   *client.Pool   // for Do
 	served  chan struct{}  // closed when server has ended
 
 	// clock and ownClock are those of leases: see environment.Environment. Deadlines that other nodes set
@@ -72,8 +75,10 @@ func Open(cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.env.Conns = new(environment.ConnSet)
+	cfg.env.Conns, cfg.env.Local = new(environment.ConnSet), memconn.Listen()
+	cfg.env.Offline = cfg.staysAlone()
 	n := &Node{cfg: cfg, served: make(chan struct{}), done: make(chan struct{})}
+	n.local = client.NewPool(func(ctx context.Context) (net.Conn, error) { return n.Dial(ctx, "", "") })
 	if err := n.open(); err != nil {
 		return nil, err
 	}
@@ -343,6 +348,7 @@ func (n *Node) placement() *ring.Placement {
 }
 
 // Addr is where clients connect: the TCP address, or the path of the Unix socket if there is none.
+// A node with neither has an address that only [Node.Dial] reaches.
 func (n *Node) Addr() net.Addr { return n.sockets.Addr() }
 
 // SocketPath is the path of the Unix socket for clients, empty if there is none.
@@ -429,6 +435,7 @@ func (n *Node) Close() error {
 		n.cluster.forwardConns.wait(ctx)
 		last.Stop()
 		<-n.served
+		_ = n.local.Close()
 		n.cluster.withdraw()
 		n.cluster.close()
 		// HTTP last: probes see that the node stops for as long as it does.

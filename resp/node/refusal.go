@@ -56,6 +56,16 @@ func (c *cluster) refuseCopy() error {
 		ErrCopy, c.n.cfg.Dir, r.Bus)
 }
 
+// refuseAlone refuses to start a node without ports if other nodes belong to its cluster: it would wait for
+// them for ever.
+func (c *cluster) refuseAlone() error {
+	voters := c.table.Voters()
+	if !c.n.cfg.staysAlone() || !c.table.Known() || len(voters) == 1 && c.table.Votes() && len(c.table.State().MembersOf()) <= 1 {
+		return nil
+	}
+	return &Fault{"bus-addr", fmt.Sprintf("off, but %s belongs to a cluster of several nodes; set bus-addr and gossip-addr", c.n.cfg.Dir)}
+}
+
 // refuseLoneData keeps data that belongs to no cluster from being merged into one, or
 // from being lost there.
 func (c *cluster) refuseLoneData() error {

@@ -51,6 +51,9 @@ func (c *Config) peerSecret() peerSecret {
 // peerKey returns the key for the bus and for gossip; nil if there is none. It creates
 // the key file if the configuration asks for one that does not exist.
 func (c *Config) peerKey() ([]byte, error) {
+	if c.staysAlone() {
+		return nil, nil
+	}
 	switch c.peerSecret() {
 	case secretClusterKey:
 		return []byte(c.ClusterKey), nil
@@ -169,9 +172,15 @@ func (c Config) doors() []socketInfo {
 	case c.Exposure() == ExposureRefused:
 		clients = "none, this machine only"
 	}
-	doors := []socketInfo{{"clients", c.Addr, clients}}
+	var doors []socketInfo
+	if c.Addr != AddrOff {
+		doors = append(doors, socketInfo{"clients", c.Addr, clients})
+	}
 	if c.HTTPAddr != HTTPOff {
 		doors = append(doors, socketInfo{"http", c.HTTPAddr, "none, no data"})
+	}
+	if c.staysAlone() {
+		return doors
 	}
 	return append(doors, socketInfo{"bus", c.BusAddr, string(c.peerSecret())}, socketInfo{"gossip", c.GossipAddr, string(c.peerSecret())})
 }

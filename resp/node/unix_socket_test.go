@@ -120,7 +120,6 @@ func TestValidateUnixSocket(t *testing.T) {
 	}{
 		{func(c *Config) { c.UnixSocket = "/run/s" }, ""},
 		{func(c *Config) { c.Addr, c.UnixSocket = AddrOff, "/run/s" }, ""},
-		{func(c *Config) { c.Addr = AddrOff }, "addr: off leaves clients no socket"},
 		{func(c *Config) { c.UnixSocket = "/" + strings.Repeat("s", 200) }, "unix-socket: "},
 		{func(c *Config) { c.UnixSocket = "@s" }, "unix-socket: "},
 		{func(c *Config) { c.UnixSocket, c.UnixSocketMode = "/run/s", 0o4777 }, "unix-socket-mode: "},

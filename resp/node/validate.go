@@ -104,11 +104,8 @@ func useOneOf(accepted []string) string {
 
 func (c Config) validateAddrs(f *faults) {
 	host, port, err := hostport.Split(c.baseAddr())
-	switch {
-	case err != nil:
+	if err != nil {
 		f.add("addr", "%q: %v", c.Addr, err)
-	case c.Addr == AddrOff && c.UnixSocket == "" && len(c.Listeners) == 0:
-		f.add("addr", "off leaves clients no socket; set unix-socket, or an address")
 	}
 	if c.UnixSocket != "" {
 		if err := unixsocket.CheckPath(c.UnixSocket); err != nil {

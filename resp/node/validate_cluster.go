@@ -47,6 +47,10 @@ func (c Config) validateCluster(f *faults) {
 	if _, _, err := hostport.Split(c.baseAddr()); err != nil {
 		return // reported, and the rest follows from it
 	}
+	if c.staysAlone() {
+		c.validateAlone(f)
+		return
+	}
 	c.validateBetweenNodes(f, "bus-addr", c.BusAddr, busPortOffset)
 	c.validateBetweenNodes(f, "gossip-addr", c.GossipAddr, gossipPortOffset)
 	c.validatePorts(f)

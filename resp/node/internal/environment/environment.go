@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/machine"
+	"github.com/ringside-kv/ringside/internal/memconn"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/nonetwork"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -18,7 +20,9 @@ import (
 // not changed once the node is open.
 type Environment struct {
 	Network  members.Network      // nil: the system's
+	Offline  bool                 // there is no network to other nodes
 	Conns    *ConnSet             // over the network; Open of the node sets it
+	Local    *memconn.Listener    // for clients within the process; likewise
 	Store    func(*store.Config)  // nil: as it is
 	Now      func() time.Duration // nil: the system's clock
 	Date     func() time.Time     // nil: the system's, which may be set
@@ -73,7 +77,10 @@ func (e *Environment) Wall() time.Time {
 
 // Bus is the network of the bus.
 func (e *Environment) Bus() bus.Network {
-	if e.Network == nil {
+	switch {
+	case e.Offline:
+		return trackedBus{e.Conns, nonetwork.Network{}}
+	case e.Network == nil:
 		return trackedBus{e.Conns, bus.System{}}
 	}
 	return trackedBus{e.Conns, e.Network}
@@ -81,7 +88,10 @@ func (e *Environment) Bus() bus.Network {
 
 // Gossip is the network of gossip.
 func (e *Environment) Gossip() members.Network {
-	if e.Network == nil {
+	switch {
+	case e.Offline:
+		return trackedMembers{e.Conns, nonetwork.Network{}}
+	case e.Network == nil:
 		return trackedMembers{e.Conns, members.System{}}
 	}
 	return trackedMembers{e.Conns, e.Network}

@@ -1,7 +1,6 @@
 package listeners
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -20,6 +19,8 @@ type Config struct {
 	Mode fs.FileMode
 	// Inherited are listeners that are open already.
 	Inherited []net.Listener
+	// Memory accepts connections of the same process.
+	Memory net.Listener
 	// Track returns a listener that is closed when the node is cut off from the network.
 	Track func(net.Listener) (net.Listener, error)
 }
@@ -57,16 +58,20 @@ func Open(cfg Config) (*Set, error) {
 		}
 		s.all = append(s.all, l)
 	}
-	if len(s.all) == 0 {
-		return nil, errors.New("listen: there is no socket for clients")
+	memory, err := cfg.Track(cfg.Memory)
+	if err != nil {
+		s.Close()
+		return nil, err
 	}
+	s.all = append(s.all, memory)
 	return s, nil
 }
 
 // IsUnix reports whether an address is that of a Unix socket.
 func IsUnix(addr net.Addr) bool { return addr.Network() == "unix" }
 
-// Addr is the address of the first TCP socket, and of the first socket if there is none.
+// Addr is the address of the first TCP socket; if there is none, that of the first Unix socket, or
+// else that of connections within the process.
 func (s *Set) Addr() net.Addr {
 	if tcp := s.TCP(); tcp != nil {
 		return tcp
@@ -77,7 +82,7 @@ func (s *Set) Addr() net.Addr {
 // TCP is the address of the first TCP socket, nil if there is none.
 func (s *Set) TCP() net.Addr {
 	for _, l := range s.all {
-		if !IsUnix(l.Addr()) {
+		if l.Addr().Network() == "tcp" {
 			return l.Addr()
 		}
 	}
