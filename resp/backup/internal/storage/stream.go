@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -130,7 +131,7 @@ func ReadStream(in io.Reader, take func(name string, piece io.Reader) error) err
 			continue
 		}
 		m := streamName.FindStringSubmatch(path.Clean(h.Name))
-		if m == nil || h.Typeflag != tar.TypeReg || len(last) > maxStreamFiles {
+		if m == nil || h.Typeflag != tar.TypeReg || isSparse(h) || len(last) > maxStreamFiles {
 			return fmt.Errorf("%w: it has %.60q", ErrNoStream, h.Name)
 		}
 		name, number := m[1], -1
@@ -147,6 +148,16 @@ func ReadStream(in io.Reader, take func(name string, piece io.Reader) error) err
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+}
+
+// isSparse reports whether an entry has more bytes than the archive.
+func isSparse(h *tar.Header) bool {
+	for name := range h.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 // A spooled source is a stream that was copied into a temporary directory.
