@@ -35,6 +35,9 @@ AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3 or
 AWS_ENDPOINT_URL (https://host:port of a service that is not Amazon's).
 `
 
+// momentLayout is how times of moments are printed.
+const momentLayout = "2006-01-02T15:04:05.000Z07:00"
+
 const backupExample = `  ringside backup --addr 10.0.0.7:6379 --to /backups/$(date +%F)
   ringside backup --addr 10.0.0.7:6379 --to s3://backups/ringside/$(date +%F)
   ringside backup --addr :6379 --to - | zstd | ssh host 'cat > backup.tar.zst'
@@ -143,7 +146,7 @@ func (a *app) runBackup(ctx context.Context, o *backupOptions) error {
 		report = a.stderr
 	}
 	keys, size := m.Keys()
-	fmt.Fprintf(report, "moment     %s, id %s\n", m.Time.Format("2006-01-02T15:04:05.000Z07:00"), m.Moment.ID)
+	fmt.Fprintf(report, "moment     %s, id %s\n", m.Time.Format(momentLayout), m.Moment.ID)
 	fmt.Fprintf(report, "cluster    %s, strategy %s, of %s with keys\n", m.Moment.Cluster, m.Moment.Strategy, counted(len(m.Files), "node", "nodes"))
 	if o.verify == "" {
 		fmt.Fprintf(report, "pause      of writes: %.1f ms\n", m.Moment.PauseMS)

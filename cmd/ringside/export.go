@@ -20,8 +20,10 @@ import (
 const exportLong = `Write all keys of a cluster to a standard RDB file, which redis-server, valkey-server,
 redis-check-rdb and ringside import read: all types, expiry times and databases.
 
-The file is not of one moment: clients keep writing, and a key that changes meanwhile is in
-it as it was before or after. Stop the writes first if that matters. The file appears under its
+The file has all keys as they were at one moment, while clients keep writing: all primaries hold
+writes for some milliseconds and pin what they have, as with ringside backup. With --scan the
+keys are read one by one, and each is of another moment: that works where nodes cannot agree, as
+with a range that is lost, and for users who may not send RING BACKUP. The file appears under its
 name when it is complete.
 
 Exit code 0 if all keys are in it, 1 if not or if it failed, 2 for a wrong command line,
@@ -46,6 +48,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Long:    exportLong,
 		Example: exportExample,
 	}
+	cmd.Flags().BoolVar(&o.export.Scan, "scan", false, "read keys one by one: the file is not of one moment")
 	withSettings(cmd, set, func(cmd *cobra.Command, rest []string) error {
 		return o.resolve(set, a.ownArgs(cmd), rest, a.environ)
 	}, func(ctx context.Context) error { return a.runExport(ctx, o) })
@@ -59,7 +62,7 @@ func (o *exportOptions) settings() *settings.Set {
 	s.Add("db", settings.List(&o.databases, "n=m"),
 		"write database n of the cluster as database m; once for each. Databases that are not named are left out (default: all, with the same numbers)")
 	s.Add("match", settings.Text(&o.export.Filter.Match, "pattern"), "write only keys that match, as with SCAN MATCH")
-	s.Add("retry-for", settings.Duration(&o.export.RetryFor), "how long a read is tried again that the cluster refuses for now")
+	s.Add("retry-for", settings.Duration(&o.export.RetryFor), "how long a read of --scan is tried again that the cluster refuses for now")
 	o.access.add(s)
 	s.Group("File")
 	s.Add("rdb", settings.Text(&o.to, "FILE"), "RDB file to write; - is standard output", settings.Files())
@@ -99,7 +102,7 @@ func (a *app) runExport(ctx context.Context, o *exportOptions) error {
 	o.export.Stats = stats
 	began := time.Now()
 	stop := showProgress(a.stderr, stats.Counts)
-	err := o.write(ctx, a.stdout)
+	m, err := o.write(ctx, a.stdout)
 	stop()
 	report := a.stdout
 	if o.to == "-" {
@@ -115,7 +118,12 @@ func (a *app) runExport(ctx context.Context, o *exportOptions) error {
 		fmt.Fprintf(a.stderr, "ringside: export: %v\n", err)
 		return errFailed
 	}
-	fmt.Fprintln(report, "note       the file is not of one moment: keys that changed meanwhile are as before or after")
+	if m == nil {
+		fmt.Fprintln(report, "note       the file is not of one moment: keys that changed meanwhile are as before or after")
+	} else {
+		fmt.Fprintf(report, "moment     %s\n", time.UnixMilli(m.AtMS).UTC().Format(momentLayout))
+		fmt.Fprintf(report, "pause      of writes: %.1f ms\n", m.PauseMS)
+	}
 	if c.Lost > 0 {
 		fmt.Fprintf(a.stderr, "ringside: export: not all was written: %s listed above\n", counted(c.Lost, "loss is", "losses are"))
 		return errFailed
@@ -124,16 +132,16 @@ func (a *app) runExport(ctx context.Context, o *exportOptions) error {
 }
 
 // write writes the file under another name first, so that under its name there is never a part of one.
-func (o *exportOptions) write(ctx context.Context, stdout io.Writer) error {
+func (o *exportOptions) write(ctx context.Context, stdout io.Writer) (*importer.Moment, error) {
 	if o.to == "-" {
 		return importer.Export(ctx, stdout, o.export)
 	}
 	next := o.to + ".new"
 	file, err := os.Create(next)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = importer.Export(ctx, file, o.export)
+	m, err := importer.Export(ctx, file, o.export)
 	if err == nil {
 		err = file.Sync()
 	}
@@ -142,7 +150,7 @@ func (o *exportOptions) write(ctx context.Context, stdout io.Writer) error {
 	}
 	if err != nil {
 		_ = os.Remove(next)
-		return err
+		return nil, err
 	}
-	return durable.SyncDir(filepath.Dir(o.to))
+	return m, durable.SyncDir(filepath.Dir(o.to))
 }

@@ -22,17 +22,22 @@ type ExportConfig struct {
 	Filter Filter
 	// Version is the RDB version, 9 to 12; default 10, which Redis 7.0 and all later ones read.
 	Version int
-	// RetryFor is how long a read is tried again that fails for now; default 5 minutes.
+	// Scan reads the keys one by one, and the file is of no one moment then. It works where nodes cannot agree
+	// on a moment, and needs no right to RING BACKUP.
+	Scan bool
+	// RetryFor is how long a read of Scan is tried again that fails for now; default 5 minutes.
 	RetryFor time.Duration
 	Stats    *Stats
 }
 
-// ErrNotRingside reports that the source is a server whose SCAN may return a key twice, which no RDB file may hold.
+// ErrNotRingside reports that the source is another server: it has no moment of several nodes, and its SCAN may return
+// a key twice, which no RDB file may hold.
 var ErrNotRingside = errors.New("the source is no Ringside; use SAVE, or import --from, for Redis and Valkey")
 
-// Export writes all keys of a cluster to an RDB file. Each key is of one moment, the file is not: keys that
-// change meanwhile may be as before or after, those that come or go meanwhile may be in it or not.
-func Export(ctx context.Context, out io.Writer, cfg ExportConfig) error {
+// Export writes all keys of a cluster to an RDB file, as they were at one moment, which it returns. With cfg.Scan there
+// is no moment: keys that change meanwhile may be as before or after, those that come or go meanwhile may be in the
+// file or not.
+func Export(ctx context.Context, out io.Writer, cfg ExportConfig) (*Moment, error) {
 	if cfg.Version == 0 {
 		cfg.Version = 10
 	}
@@ -43,19 +48,20 @@ func Export(ctx context.Context, out io.Writer, cfg ExportConfig) error {
 		cfg.RetryFor = 5 * time.Minute
 	}
 	if cfg.Source.Route == "" {
-		cfg.Source.Route = client.Forward // SCAN covers the cluster
+		cfg.Source.Route = client.Forward // any node knows the others, and SCAN covers the cluster
 	}
 	w, err := rdbfile.NewWriter(out, cfg.Version)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e := exporter{cfg: &cfg, source: newCluster(cfg.Source), out: w, most: patience{most: cfg.RetryFor}}
 	defer e.source.close()
 	cfg.Stats.enter("export")
-	if err := e.run(ctx); err != nil {
-		return err
+	m, err := e.run(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return w.Close()
+	return m, w.Close()
 }
 
 type exporter struct {
@@ -65,28 +71,44 @@ type exporter struct {
 	most   patience
 }
 
-func (e *exporter) run(ctx context.Context) error {
+func (e *exporter) run(ctx context.Context) (*Moment, error) {
 	ring, err := e.source.ring(ctx, 0)
 	if err != nil {
-		return fmt.Errorf("source: %w", err)
+		return nil, fmt.Errorf("source: %w", err)
 	}
 	reply, err := must(ctx, ring, e.most.most, []byte("INFO"), []byte("server"))
 	if err != nil {
-		return fmt.Errorf("source: %w", err)
+		return nil, fmt.Errorf("source: %w", err)
 	}
 	if text, _ := reply.Text(); !strings.Contains(text, "ringside_version:") {
-		return ErrNotRingside
+		return nil, ErrNotRingside
 	}
-	all, err := databasesOf(ctx, ring, e.most)
-	if err != nil {
-		return fmt.Errorf("source: %w", err)
+	if e.cfg.Scan {
+		return nil, e.scan(ctx, ring)
 	}
+	return e.moment(ctx, ring)
+}
+
+// head writes facts about the file. It was created at a time in seconds since 1970.
+func (e *exporter) head(created int64) error {
 	for _, fact := range [][2]string{
-		{"redis-ver", "7.0.0"}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(time.Now().Unix(), 10)}, {"made-by", "ringside"},
+		{"redis-ver", "7.0.0"}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(created, 10)}, {"made-by", "ringside"},
 	} {
 		if err := e.out.Aux(fact[0], fact[1]); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
+	}
+	return nil
+}
+
+// scan writes the keys of all databases as they are found.
+func (e *exporter) scan(ctx context.Context, ring *client.Ring) error {
+	all, err := databasesOf(ctx, ring, e.most)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	if err := e.head(time.Now().Unix()); err != nil {
+		return err
 	}
 	slices.Sort(all)
 	for _, n := range all {

@@ -26,8 +26,10 @@ func TestRedisLoadsExportedFiles(t *testing.T) {
 	for version := rdbfile.MinWriteVersion; version <= rdbfile.MaxWriteVersion; version++ {
 		var file bytes.Buffer
 		stats := new(Stats)
-		if err := Export(context.Background(), &file, ExportConfig{Source: targetConfig(cluster), Version: version, Stats: stats}); err != nil {
-			t.Fatal(err)
+		scan := version%2 == 0
+		m, err := Export(context.Background(), &file, ExportConfig{Source: targetConfig(cluster), Version: version, Scan: scan, Stats: stats})
+		if err != nil || (m == nil) != scan {
+			t.Fatal(m, err)
 		}
 		lost := 0
 		if version < 10 {
@@ -55,23 +57,26 @@ func TestExportChoosesKeysAndDatabases(t *testing.T) {
 	cluster := startTarget(t)
 	fill(t, cluster, rand.New(rand.NewPCG(33, 34)))
 	var file bytes.Buffer
-	cfg := ExportConfig{Source: targetConfig(cluster), Filter: Filter{Databases: map[int]int{3: 7}, Match: "str*"}}
-	if err := Export(context.Background(), &file, cfg); err != nil {
-		t.Fatal(err)
-	}
-	keys := 0
-	r := rdbfile.NewReader(&file, rdbfile.Config{})
-	for e, err := r.Next(); err == nil; e, err = r.Next() {
-		if e.Kind == rdbfile.Key {
-			if keys++; string(e.Key) != "string1" || e.Database != 7 || e.ExpireAt == 0 {
-				t.Errorf("%+v", e)
+	for _, scan := range []bool{false, true} {
+		file.Reset()
+		cfg := ExportConfig{Source: targetConfig(cluster), Filter: Filter{Databases: map[int]int{3: 7}, Match: "str*"}, Scan: scan}
+		if _, err := Export(context.Background(), &file, cfg); err != nil {
+			t.Fatal(err)
+		}
+		keys := 0
+		r := rdbfile.NewReader(&file, rdbfile.Config{})
+		for e, err := r.Next(); err == nil; e, err = r.Next() {
+			if e.Kind == rdbfile.Key {
+				if keys++; string(e.Key) != "string1" || e.Database != 7 || e.ExpireAt == 0 {
+					t.Errorf("%+v", e)
+				}
 			}
 		}
+		if keys != 1 {
+			t.Errorf("%d keys", keys)
+		}
 	}
-	if keys != 1 {
-		t.Errorf("%d keys", keys)
-	}
-	if err := Export(context.Background(), &file, ExportConfig{Source: targetConfig(startSource(t))}); !errors.Is(err, ErrNotRingside) {
+	if _, err := Export(context.Background(), &file, ExportConfig{Source: targetConfig(startSource(t))}); !errors.Is(err, ErrNotRingside) {
 		t.Error(err)
 	}
 }

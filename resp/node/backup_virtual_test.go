@@ -9,12 +9,15 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/internal/moment"
 	"github.com/ringside-kv/ringside/resp/node/internal/backup"
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -68,6 +71,22 @@ func (c *virtualCluster) takeBackup(via string, slow *backup.Keeper) (*moment.Mo
 		}
 	}
 	return m, all, nil
+}
+
+// export reads an export of all nodes through one of them.
+func (c *virtualCluster) export(via string) (*moment.Moment, snapshot, error) {
+	var file bytes.Buffer
+	m, err := importer.Export(context.Background(), &file, importer.ExportConfig{Source: client.Config{
+		Addrs: []string{c.nodes[via].ip + ":6379"}, Timeout: time.Minute,
+		Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+			return c.net.Host("10.0.1.1").Dial(ctx, addr)
+		},
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
+	all := snapshot{}
+	return m, all, all.add(&file)
 }
 
 // add adds the keys of an RDB file, of which it must have none yet.
@@ -192,8 +211,8 @@ func (c *virtualCluster) slowCoordinator() *backup.Keeper {
 	})
 }
 
-// TestBackupIsOfOneMoment takes backups under load, also while ranges move and nodes crash: each is of one
-// moment, or an error. Pauses stay short.
+// TestBackupIsOfOneMoment takes backups and exports under load, also while ranges move and nodes crash: each is of
+// one moment, or an error. Pauses stay short.
 func TestBackupIsOfOneMoment(t *testing.T) {
 	virtually(t, 3, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
@@ -201,9 +220,16 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 		tr := c.trade(seed, 4)
 		time.Sleep(200 * time.Millisecond)
 		var slow *backup.Keeper
+		exports := false // every other one
 		check := func(via string) (pause float64, err error) {
 			t.Helper()
-			m, s, err := c.takeBackup(via, slow)
+			var m *moment.Moment
+			var s snapshot
+			if exports = !exports && slow == nil; exports {
+				m, s, err = c.export(via)
+			} else {
+				m, s, err = c.takeBackup(via, slow)
+			}
 			if err != nil {
 				return 0, err
 			}
@@ -212,7 +238,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 			}
 			return m.PauseMS, nil
 		}
-		for i := range 3 {
+		for i := range 4 {
 			if pause, err := check([]string{"a", "b", "c"}[i%3]); err != nil || pause > 50 {
 				t.Errorf("a pause of %.1f ms, %v", pause, err)
 			}
