@@ -66,7 +66,7 @@ func (o *exportOptions) settings() *settings.Set {
 	o.access.add(s)
 	s.Group("File")
 	s.Add("rdb", settings.Text(&o.to, "FILE"), "RDB file to write; - is standard output", settings.Files())
-	s.Add("rdb-version", settings.Count(&o.export.Version), "its version: 9 is Redis 5 to 6.2, which have no room for streams of today, 10 is 7.0, 11 is 7.2, 12 is 7.4")
+	s.Add("rdb-version", settings.Count(&o.export.Version), "its version: 9 is Redis 5 to 6.2, which have no room for streams of today, 10 is 7.0, 11 is 7.2, 12 is 7.4, 14 is 8.8")
 	s.AlsoKnownAs("addr", "from")
 	s.AlsoKnownAs("file", "rdb")
 	// The environment may be that of serve.

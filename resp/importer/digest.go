@@ -166,3 +166,9 @@ func (s *streamSummer) Pending(p rdb.StreamPending) error {
 	s.group.mix(s.group.one(p.Count, s.consumer, s.id(p.ID), binary.BigEndian.AppendUint64(nil, uint64(p.Time))))
 	return nil
 }
+
+// Released is told of an entry that is pending with no consumer.
+func (s *streamSummer) Released(p rdb.StreamPending) error {
+	s.group.add(p.Count, s.id(p.ID))
+	return nil
+}

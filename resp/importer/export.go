@@ -20,7 +20,7 @@ type ExportConfig struct {
 	Source client.Config
 	// Filter chooses keys, and the numbers that databases have in the file.
 	Filter Filter
-	// Version is the RDB version, 9 to 12; default 10, which Redis 7.0 and all later ones read.
+	// Version is the RDB version, 9 to 14; default 10, which Redis 7.0 and all later ones read.
 	Version int
 	// Scan reads the keys one by one, and the file is of no one moment then. It works where nodes cannot agree
 	// on a moment, and needs no right to RING BACKUP.

@@ -99,6 +99,13 @@ func (g *Group) RemoveConsumer(c *Consumer) error {
 			if !ok {
 				return errors.Join(errStream, it.Close())
 			}
+			if g.due.kept {
+				p, err := g.Find(id)
+				if err != nil || p == nil {
+					return errors.Join(errStream, err, it.Close())
+				}
+				g.SetAside(p)
+			}
 			s.unit.RemoveElement(s.key, &s.v, g.pendingKey(id))
 			g.gone = id
 		}
@@ -125,7 +132,7 @@ func nextChanging(it *store.Elements) bool {
 	return it.Next()
 }
 
-// AllConsumers returns all consumers in the order of their names.
+// AllConsumers returns all consumers in the order of their names, but for the one that stands for none.
 func (g *Group) AllConsumers() (all []*Consumer, err error) {
 	if g.Consumers == 0 {
 		return nil, nil
@@ -133,7 +140,10 @@ func (g *Group) AllConsumers() (all []*Consumer, err error) {
 	s := g.s
 	prefix := prefixed([]byte{kindConsumer}, g.name)
 	it := s.unit.Elements(s.key, &s.v, prefix, prefixEnd(prefix), false)
-	for int64(len(all)) < g.Consumers && nextChanging(it) {
+	for n := g.Consumers; n > 0 && nextChanging(it); n-- {
+		if string(it.Sub()[len(prefix):]) == ReservedName {
+			continue
+		}
 		c := &Consumer{Name: slices.Clone(it.Sub()[len(prefix):])}
 		if err := c.parse(it.Value()); err != nil {
 			return nil, errors.Join(err, it.Close())

@@ -25,7 +25,7 @@ func AppendDumpAs(dst []byte, u *store.Unit, key []byte, v store.Value, version 
 	switch {
 	case err != nil || len(dst) == start:
 		return dst, err
-	case needs > version:
+	case needs > version || needs == rdb.ReleasedVersion && version == rdb.ValkeyVersion:
 		return dst[:start], fmt.Errorf("%w: %d", rdb.ErrVersion, needs)
 	}
 	return rdb.Reseal(dst, start, version), nil
@@ -52,7 +52,9 @@ func appendDump(dst []byte, u *store.Unit, key []byte, v store.Value, version in
 	case store.List:
 		dst, err = appendList(dst, u, key, v)
 	case store.Stream:
-		dst, err = appendStream(dst, u, key, v, version)
+		if dst, needs, err = appendStream(dst, u, key, v, version); needs > version {
+			return rdb.SealAs(dst, start, needs), needs, err
+		}
 	case store.ZSet:
 		dst, err = appendZSet(dst, u, key, v)
 	default:

@@ -61,15 +61,15 @@ func (g *gap) append(dst []byte) []byte {
 	return binary.AppendUvarint(g.high.append(g.low.append(dst)), g.passed)
 }
 
-// parse reads what append has written, which may be nothing.
-func (g *gap) parse(b []byte) error {
+// parse reads what append has written, which may be nothing, and returns what follows it.
+func (g *gap) parse(b []byte) (rest []byte, err error) {
 	if *g = (gap{}); len(b) == 0 {
-		return nil
+		return nil, nil
 	}
 	if len(b) < 2*idSize {
-		return errStream
+		return nil, errStream
 	}
 	r := numbers{b: b[2*idSize:]}
 	*g = gap{low: idOf(b), high: idOf(b[idSize:]), passed: r.uvarint()}
-	return r.err
+	return r.b, r.err
 }

@@ -24,6 +24,8 @@ type Group struct {
 	floor, ceiling ID
 	// gap lies between them.
 	gap gap
+	// due is what is known of the order of delivery.
+	due dueOrder
 
 	s    *Stream
 	name []byte
@@ -52,8 +54,9 @@ func (g *Group) append(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, g.Read)
 	dst = binary.AppendUvarint(dst, uint64(g.Pending))
 	dst = binary.AppendUvarint(dst, uint64(g.Consumers))
-	if g.gap.passed > 0 { // older versions drop it
-		dst = g.gap.append(dst)
+	dst = g.gap.append(dst) // older versions drop what follows from here on
+	if g.due.kept {
+		dst = g.due.append(dst, &g.gap)
 	}
 	return dst
 }
@@ -68,7 +71,11 @@ func (g *Group) parse(b []byte) error {
 	if r.err != nil {
 		return r.err
 	}
-	return g.gap.parse(r.b)
+	rest, err := g.gap.parse(r.b)
+	if err != nil {
+		return err
+	}
+	return g.due.parse(rest)
 }
 
 // Name is what the group is called.
@@ -125,6 +132,9 @@ func (g *Group) Destroy() {
 			s.removePrefix(prefixed([]byte{kind}, g.name))
 		}
 	}
+	if g.due.kept {
+		s.removePrefix(g.duePrefix())
+	}
 	s.Groups--
 	s.noteHead(-groupSize - g.Consumers*consumerSize - g.Pending*pendingSize)
 }
@@ -151,6 +161,7 @@ func (g *Group) Set(last ID, read int64) { g.Last, g.Read, g.changed = last, rea
 func (g *Group) Save() {
 	s := g.s
 	g.look()
+	g.dropReleaser()
 	for _, name := range slices.Sorted(maps.Keys(g.consumers)) {
 		if c := g.consumers[name]; c != nil && c.changed {
 			s.unit.SetElement(s.key, &s.v, g.consumerKey([]byte(name)), c.append(nil))

@@ -3,6 +3,7 @@ package collection
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/ringside-kv/ringside/store"
@@ -15,6 +16,13 @@ type Pending struct {
 	Time     int64
 	Count    uint64
 	Consumer []byte
+}
+
+// CountDelivery notes one delivery more.
+func (p *Pending) CountDelivery() {
+	if p.Count < math.MaxInt64 { // which XNACK FATAL sets
+		p.Count++
+	}
 }
 
 func (p *Pending) append(dst []byte) []byte {
@@ -81,7 +89,10 @@ func (g *Group) Put(p, old *Pending) error {
 		c.changed = true
 		g.added(p.ID)
 		s.unit.SetElement(s.key, &s.v, g.ownedKey(p.Consumer, p.ID), nil)
+	} else {
+		g.SetAside(old)
 	}
+	g.addDue(p)
 	s.form = p.append(s.form[:0])
 	s.unit.SetElement(s.key, &s.v, g.pendingKey(p.ID), s.form)
 	return nil
@@ -115,6 +126,7 @@ func (g *Group) Remove(p *Pending) error {
 	s := g.s
 	s.unit.RemoveElement(s.key, &s.v, g.pendingKey(p.ID))
 	s.unit.RemoveElement(s.key, &s.v, g.ownedKey(p.Consumer, p.ID))
+	g.SetAside(p)
 	c.Pending--
 	c.changed = true
 	g.Pending--

@@ -16,8 +16,9 @@ import (
 //	'c' | group, its length first | consumer   a consumer, see consumer.go
 //	'p' | group, its length first | ID         what is pending in a group, see pending.go
 //	'o' | group, its length first | consumer, its length first | ID
+//	'd' | group, its length first | time | ID  what is pending in the order of delivery, see due.go
 //
-// where the last says what is pending with a consumer. The header's head is a streamHead.
+// where 'o' says what is pending with a consumer. The header's head is a streamHead.
 type Stream struct {
 	base
 	streamHead
@@ -80,7 +81,8 @@ func (h *streamHead) parse(b []byte) error {
 		return errStream
 	}
 	h.top = idOf(r.b)
-	return h.gap.parse(r.b[idSize:])
+	_, err := h.gap.parse(r.b[idSize:])
+	return err
 }
 
 // numbers are varints one behind the other.

@@ -11,39 +11,51 @@ func rdbID(id ID) rdb.StreamID { return rdb.StreamID{Ms: id.Ms, Seq: id.Seq} }
 
 func fromRDB(id rdb.StreamID) ID { return ID{id.Ms, id.Seq} }
 
-func appendStream(dst []byte, u *store.Unit, key []byte, v store.Value, version int) ([]byte, error) {
+// appendStream appends the payload for a stream, without its footer, and returns the RDB version that it
+// needs.
+func appendStream(dst []byte, u *store.Unit, key []byte, v store.Value, version int) (_ []byte, needs int, err error) {
 	var s Stream
 	if err := s.opened(u, key, v, true, nil); err != nil {
-		return dst, err
+		return dst, 0, err
 	}
-	w := rdb.NewStreamWriter(dst, version)
+	groups, err := s.AllGroups()
+	if err != nil {
+		return dst, 0, err
+	}
+	needs = rdb.OldestVersion
+	for _, g := range groups {
+		released, _, err := g.Released()
+		if err != nil {
+			return dst, 0, err
+		}
+		if released > 0 {
+			needs = rdb.ReleasedVersion
+		}
+	}
+	w := rdb.NewStreamWriter(dst, version, needs == rdb.ReleasedVersion)
 	var failure error
-	err := s.Range(ID{}, MaxID, false, func(id ID, f Fields) bool {
+	err = s.Range(ID{}, MaxID, false, func(id ID, f Fields) bool {
 		failure = w.Entry(rdbID(id), f.Len(), f.Each)
 		return failure == nil
 	})
 	if err := errors.Join(failure, err); err != nil {
-		return dst, err
-	}
-	groups, err := s.AllGroups()
-	if err != nil {
-		return dst, err
+		return dst, 0, err
 	}
 	w.Head(rdb.StreamHead{
 		Length: uint64(s.Len()), Last: rdbID(s.Last), First: rdbID(s.First), MaxDeleted: rdbID(s.MaxDeleted), Added: s.Added,
 	}, uint64(len(groups)))
 	for _, g := range groups {
-		if err := g.dump(w); err != nil {
-			return dst, err
+		if err := g.dump(w, needs == rdb.ReleasedVersion); err != nil {
+			return dst, 0, err
 		}
 	}
-	return w.Bytes(), nil
+	return w.Bytes(), needs, nil
 }
 
-func (g *Group) dump(w *rdb.StreamWriter) error {
+func (g *Group) dump(w *rdb.StreamWriter, withReleased bool) error {
 	w.Group(rdb.StreamGroup{Name: g.name, Last: rdbID(g.Last), Read: g.Read}, g.Pending)
 	err := g.EachPending(ID{}, MaxID, func(p *Pending) bool {
-		w.Pending(rdb.StreamPending{ID: rdbID(p.ID), Time: p.Time, Count: p.Count})
+		w.Pending(rdb.StreamPending{ID: rdbID(p.ID), Time: p.Delivered(), Count: p.Count})
 		return true
 	})
 	if err != nil {
@@ -64,7 +76,18 @@ func (g *Group) dump(w *rdb.StreamWriter) error {
 			return err
 		}
 	}
-	return nil
+	if !withReleased {
+		return nil
+	}
+	released, _, err := g.Released()
+	if err != nil {
+		return err
+	}
+	w.Released(released)
+	return g.EachReleased(func(p *Pending) bool {
+		w.Owned(rdbID(p.ID))
+		return true
+	})
 }
 
 // Restore makes s what the payload of a stream holds, whatever was there. check is shown the
@@ -149,6 +172,20 @@ func (f *streamFilling) Consumer(name []byte, seen int64) error {
 	return nil
 }
 
+// Released is for what is pending with the consumer that stands for none.
+func (f *streamFilling) Released(p rdb.StreamPending) error {
+	if f.c == nil || string(f.c.Name) != ReservedName {
+		if err := f.endConsumer(); err != nil {
+			return err
+		}
+		f.c = f.g.CreateConsumer([]byte(ReservedName), 0)
+	}
+	f.c.Seen++
+	p.Time = f.c.Seen
+	return f.Pending(p)
+}
+
+// Pending is for what is pending with the last consumer.
 func (f *streamFilling) Pending(p rdb.StreamPending) error {
 	q := Pending{ID: fromRDB(p.ID), Time: p.Time, Count: p.Count, Consumer: f.c.Name}
 	f.c.Pending++

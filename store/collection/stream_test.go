@@ -1,8 +1,10 @@
 package collection
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,6 +31,33 @@ type groupModel struct {
 	last      ID
 	consumers map[string]int64 // when they were seen
 	pending   map[ID]Pending
+	released  []ID        // of these, in the order of their release
+	aside     map[ID]bool // of these, what is not in the order of delivery
+	ordered   bool        // there is such an order
+}
+
+// inOrder returns what is pending in the order of delivery, up to a time. What was released comes first.
+func (g *groupModel) inOrder(until int64) (ids []ID) {
+	place := func(id ID) int64 {
+		if i := slices.Index(g.released, id); i >= 0 {
+			return int64(i) - math.MaxInt32
+		}
+		return g.pending[id].Time
+	}
+	for _, id := range sortedIDs(g.pending) {
+		if !g.aside[id] && place(id) <= until {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b ID) int { return cmp.Compare(place(a), place(b)) })
+	return ids
+}
+
+// forget is for what is not pending any more, or is going to be delivered anew.
+func (g *groupModel) forget(id ID) {
+	delete(g.pending, id)
+	delete(g.aside, id)
+	g.released = slices.DeleteFunc(g.released, func(other ID) bool { return other == id })
 }
 
 func (m *streamModel) String() string {
@@ -51,6 +80,7 @@ func (m *streamModel) String() string {
 		if ids := sortedIDs(g.pending); len(ids) > 0 {
 			fmt.Fprintf(&b, " to %v\n", ids[len(ids)-1])
 		}
+		fmt.Fprintf(&b, " released %v\n", g.released)
 		for _, c := range sortedKeys(g.consumers) {
 			fmt.Fprintf(&b, " consumer %s seen %d\n", c, g.consumers[c])
 			for _, id := range sortedIDs(g.pending) {
@@ -108,7 +138,7 @@ func shown(t *testing.T, s *Stream) string {
 		fmt.Fprintf(&b, "group %s last %v\n", g.Name(), g.Last)
 		n := int64(0)
 		check(g.EachPending(ID{}, MaxID, func(p *Pending) bool {
-			fmt.Fprintf(&b, " %v %d %d %s\n", p.ID, p.Time, p.Count, p.Consumer)
+			fmt.Fprintf(&b, " %v %d %d %s\n", p.ID, p.Delivered(), p.Count, p.Owner())
 			n++
 			return true
 		}))
@@ -119,9 +149,17 @@ func shown(t *testing.T, s *Stream) string {
 			check(err)
 			fmt.Fprintf(&b, " to %v\n", last)
 		}
-		if n != g.Pending || len(consumers) != int(g.Consumers) {
-			t.Fatalf("%d pending and %d consumers, %d and %d are said to be", n, len(consumers), g.Pending, g.Consumers)
+		released, others, err := g.Released()
+		check(err)
+		if n != g.Pending || len(consumers) != int(others) {
+			t.Fatalf("%d pending and %d consumers, %d and %d are said to be", n, len(consumers), g.Pending, others)
 		}
+		ids := []ID{}
+		check(g.EachReleased(func(p *Pending) bool { ids = append(ids, p.ID); return true }))
+		if len(ids) != int(released) {
+			t.Fatalf("%d were released, %d are said to be", len(ids), released)
+		}
+		fmt.Fprintf(&b, " released %v\n", ids)
 		for _, c := range consumers {
 			fmt.Fprintf(&b, " consumer %s seen %d\n", c.Name, c.Seen)
 			check(g.EachPendingOf(c.Name, ID{}, MaxID, func(p *Pending) bool {
@@ -312,18 +350,20 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 	t.Helper()
 	name := fmt.Sprint("g", rnd.IntN(2))
 	consumer := fmt.Sprint("c", rnd.IntN(3))
-	now := int64(rnd.IntN(1000))
+	now := aMoment(rnd)
 	g, err := s.Group([]byte(name))
 	gm := m.groups[name]
 	if err != nil || (g == nil) != (gm == nil) {
 		t.Fatalf("%v %v, want %v", err, g, gm)
 	}
 	if g == nil {
-		m.groups[name] = &groupModel{consumers: map[string]int64{}, pending: map[ID]Pending{}}
+		m.groups[name] = &groupModel{consumers: map[string]int64{}, pending: map[ID]Pending{}, aside: map[ID]bool{}}
 		s.CreateGroup([]byte(name), ID{}, 0).Save()
 		return nil
 	}
-	switch what := rnd.IntN(20); {
+	switch what := rnd.IntN(24); {
+	case what >= 20:
+		return changeOrder(t, s, rnd, gm, g, some())
 	case what == 0:
 		delete(m.groups, name)
 		g.Destroy()
@@ -336,7 +376,7 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 		delete(gm.consumers, consumer)
 		for id, p := range gm.pending {
 			if string(p.Consumer) == consumer {
-				delete(gm.pending, id)
+				gm.forget(id)
 			}
 		}
 		err = g.RemoveConsumer(c)
@@ -351,7 +391,7 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 		if p == nil {
 			return err
 		}
-		delete(gm.pending, id)
+		gm.forget(id)
 		err = g.Remove(p)
 		g.Save()
 		return err
@@ -368,6 +408,7 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 			return err
 		}
 		p := Pending{ID: id, Time: now, Count: uint64(rnd.IntN(5)), Consumer: c.Name}
+		gm.forget(id)
 		gm.pending[id] = p
 		g.Advance(id)
 		gm.last = g.Last
@@ -377,4 +418,77 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 	}
 	g.Save()
 	return nil
+}
+
+// aMoment is later than what stands for the time of what was released.
+func aMoment(rnd *rand.Rand) int64 { return 1<<20 + int64(rnd.IntN(1000)) }
+
+// changeOrder does something to the order of delivery of a group, or compares it.
+func changeOrder(t *testing.T, s *Stream, rnd *rand.Rand, gm *groupModel, g *Group, id ID) error {
+	t.Helper()
+	defer g.Save()
+	old, err := g.Find(id)
+	if err != nil {
+		return err
+	}
+	switch rnd.IntN(8) {
+	case 0: // an older version of the program changes the group
+		g.due, g.changed = dueOrder{}, true
+		gm.ordered, gm.aside = false, map[ID]bool{}
+		return nil
+	case 1: // or only what is pending
+		if old == nil || old.IsReleased() || gm.aside[id] {
+			return nil
+		}
+		p := *old
+		p.Time = aMoment(rnd)
+		if p.Time >= old.Time { // it never becomes older
+			s.unit.SetElement(s.key, &s.v, g.pendingKey(id), p.append(nil))
+			gm.pending[id] = p
+		}
+		return nil
+	case 2, 3, 4:
+		count := uint64(rnd.IntN(5))
+		gm.forget(id)
+		gm.released = append(gm.released, id)
+		gm.pending[id] = Pending{ID: id, Count: count}
+		return g.Release(id, old, count)
+	}
+	done, err := g.KeepDue()
+	if err != nil || !done {
+		return errors.Join(errStream, err)
+	}
+	gm.ordered = true
+	if err := g.EachDue(math.MaxInt64, func(*Pending) bool { return true }); err != nil { // corrects what is wrong
+		return err
+	}
+	until := aMoment(rnd)
+	if rnd.IntN(4) == 0 {
+		until = math.MaxInt64
+	}
+	want := gm.inOrder(until)
+	var got []ID
+	most := rnd.IntN(10)
+	err = g.EachDue(until, func(p *Pending) bool {
+		got = append(got, p.ID)
+		if rnd.IntN(4) == 0 {
+			g.SetAside(p)
+			gm.aside[p.ID] = true
+		}
+		return len(got) != most
+	})
+	if most > 0 && len(want) > most {
+		want = want[:most]
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("up to %d there are %v in the order of delivery, want %v", until, got, want)
+	}
+	if err == nil {
+		want := gm.inOrder(math.MaxInt64)
+		at, ok, failure := g.OldestDue(func(id ID) (bool, error) { return true, nil })
+		if err = failure; ok != (len(want) > 0) || ok && !slices.Contains(gm.released, want[0]) && at != gm.pending[want[0]].Time {
+			t.Fatalf("the oldest is of %d, %v, want %v", at, ok, want)
+		}
+	}
+	return err
 }

@@ -49,14 +49,25 @@ type StreamVisitor interface {
 	Consumer(name []byte, seen int64) error
 	// and Pending for each entry that is pending with the last consumer.
 	Pending(StreamPending) error
+	// Released is called behind the consumers of a group for each entry that is pending with none, in
+	// the order in which they were released.
+	Released(StreamPending) error
 }
 
-// Types of the forms of streams: Redis 7.0 writes the second, 7.2 the third.
+// Types of the forms of streams: Redis 7.0 writes the second, 7.2 the third, which knows when consumers
+// were active, 8.6 the fourth, which knows of producers that send again what may not have arrived, and 8.8
+// the fifth where consumers have released entries.
 const (
 	typeStream1 = 15
 	typeStream2 = 19
 	typeStream3 = 21
+	typeStream4 = 26
+	typeStream5 = 27
 )
+
+// ReleasedVersion is the RDB version that a payload of a stream needs with entries that were released: that
+// of Redis 8.8.
+const ReleasedVersion = 14
 
 // Of an entry in a node.
 const (
@@ -166,6 +177,21 @@ func (r *streamReader) read() {
 	for groups := r.uint(); groups > 0 && r.err == nil; groups-- {
 		r.group(h.Short)
 	}
+	if r.enc >= typeStream4 {
+		r.producers()
+	}
+}
+
+// producers reads what the stream knows of idempotent producers: for how long and how many, who they are,
+// and how many entries came once and again.
+func (r *streamReader) producers() {
+	r.uint()
+	r.uint()
+	if n := r.uint(); n > 0 && r.err == nil {
+		r.err = fmt.Errorf("%w: stream with idempotent producers", ErrType)
+	}
+	r.uint()
+	r.uint()
 }
 
 // node reads a node: entries by what tells them from the first.

@@ -128,7 +128,7 @@ func (r *streamReader) consumers(pending []StreamPending) {
 	taken := make([]bool, len(pending))
 	for n := r.uint(); n > 0 && r.err == nil; n-- {
 		name, seen := r.text(), r.time()
-		if r.enc == typeStream3 {
+		if r.enc >= typeStream3 {
 			r.time() // when it was active last
 		}
 		if r.err == nil {
@@ -136,15 +136,7 @@ func (r *streamReader) consumers(pending []StreamPending) {
 		}
 		for owned := r.uint(); owned > 0 && r.err == nil; owned-- {
 			id := r.rawID()
-			i, ok := slices.BinarySearchFunc(pending, id, func(p StreamPending, id StreamID) int {
-				switch {
-				case p.ID.less(id):
-					return -1
-				case id.less(p.ID):
-					return 1
-				}
-				return 0
-			})
+			i, ok := findPending(pending, id)
 			if r.err == nil && (!ok || taken[i]) {
 				r.err = fmt.Errorf("%w: a consumer has what is not pending, or twice", ErrFormat)
 			}
@@ -154,7 +146,36 @@ func (r *streamReader) consumers(pending []StreamPending) {
 			}
 		}
 	}
+	if r.enc >= typeStream5 {
+		r.released(pending, taken)
+	}
 	if slices.Contains(taken, false) {
 		r.wrong("something is pending with no consumer")
 	}
+}
+
+// released reads the IDs of what is pending with no consumer, since it was released.
+func (r *streamReader) released(pending []StreamPending, taken []bool) {
+	for n := r.uint(); n > 0 && r.err == nil; n-- {
+		i, ok := findPending(pending, r.rawID())
+		if r.err == nil && (!ok || taken[i]) {
+			r.wrong("what was released is not pending, or is with a consumer")
+		}
+		if r.err == nil {
+			taken[i] = true
+			r.err = r.visitor.Released(pending[i])
+		}
+	}
+}
+
+func findPending(pending []StreamPending, id StreamID) (int, bool) {
+	return slices.BinarySearchFunc(pending, id, func(p StreamPending, id StreamID) int {
+		switch {
+		case p.ID.less(id):
+			return -1
+		case id.less(p.ID):
+			return 1
+		}
+		return 0
+	})
 }

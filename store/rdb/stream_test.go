@@ -1,10 +1,12 @@
 package rdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +30,7 @@ type toldGroup struct {
 	StreamGroup
 	consumers []toldConsumer
 	orphans   []StreamPending // with no consumer, behind all others
+	released  []StreamPending
 }
 
 type toldConsumer struct {
@@ -74,6 +77,12 @@ func (v *told) Pending(p StreamPending) error {
 	return v.note("%+v", p)
 }
 
+func (v *told) Released(p StreamPending) error {
+	g := &v.groups[len(v.groups)-1]
+	g.released = append(g.released, p)
+	return v.note("released %+v", p)
+}
+
 func streamOf(payload []byte) (told, error) {
 	var all told
 	v, err := Decode(payload, 1<<24)
@@ -85,7 +94,7 @@ func streamOf(payload []byte) (told, error) {
 
 // write writes a stream in the form of a type byte.
 func (v *told) write(form byte) []byte {
-	w := NewStreamWriter(nil, Version)
+	w := NewStreamWriter(nil, Version, false)
 	for _, e := range v.entries {
 		_ = w.Entry(e.id, len(e.fields), func(yield func([]byte)) error {
 			for _, f := range e.fields {
@@ -119,10 +128,11 @@ func (v *told) write(form byte) []byte {
 				ids = append(ids[:i], append([]StreamID{p.ID}, ids[i:]...)...)
 			}
 		}
-		for _, p := range g.orphans {
+		for _, p := range append(slices.Clone(g.orphans), g.released...) {
 			all[p.ID] = p
 			ids = append(ids, p.ID)
 		}
+		slices.SortStableFunc(ids, func(a, b StreamID) int { return cmp.Or(cmp.Compare(a.Ms, b.Ms), cmp.Compare(a.Seq, b.Seq)) })
 		if form == typeStream1 {
 			w.dst = appendString(w.dst, g.Name)
 			w.lenID(g.Last)
@@ -138,7 +148,7 @@ func (v *told) write(form byte) []byte {
 			w.dst = appendString(w.dst, c.name)
 			w.dst = append(w.dst, make([]byte, 8)...)
 			putLittle(w.dst[len(w.dst)-8:], c.seen)
-			if form == typeStream3 {
+			if form >= typeStream3 {
 				w.dst = append(w.dst, 1, 2, 3, 4, 5, 6, 7, 8)
 			}
 			w.uint(uint64(len(c.pending)))
@@ -146,7 +156,14 @@ func (v *told) write(form byte) []byte {
 				w.Owned(p.ID)
 			}
 		}
+		if form >= typeStream5 {
+			w.Released(int64(len(g.released)))
+			for _, p := range g.released {
+				w.Owned(p.ID)
+			}
+		}
 	}
+	w.form = form
 	return Seal(w.Bytes(), 0)
 }
 
@@ -236,7 +253,7 @@ func TestRedisAgreesOnStreams(t *testing.T) {
 		if want != got {
 			t.Fatalf("Redis restores\n%.1000s\nwant\n%.1000s", got, want)
 		}
-		for _, form := range []byte{typeStream1, typeStream2, typeStream3} {
+		for _, form := range []byte{typeStream1, typeStream2, typeStream3, typeStream4, typeStream5} {
 			again, err := streamOf(all.write(form))
 			if err != nil {
 				t.Fatalf("form %d: %v", form, err)
@@ -271,7 +288,7 @@ func TestWrongStreamsAreRefused(t *testing.T) {
 			head:    StreamHead{Length: 2, Last: id(2), First: id(1), Added: 2},
 			groups: []toldGroup{{StreamGroup{Name: []byte("g")}, []toldConsumer{
 				{[]byte("c"), 5, []StreamPending{{id(1), 5, 1}}}, {[]byte("d"), 5, nil},
-			}, nil}},
+			}, nil, nil}},
 		}
 	}
 	payload := right().write(typeStream2)
@@ -305,6 +322,44 @@ func TestWrongStreamsAreRefused(t *testing.T) {
 	}
 }
 
+// Entries that were released are told of in their order. They are pending, with no consumer.
+func TestReleasedEntriesAreToldInOrder(t *testing.T) {
+	id := func(ms uint64) StreamID { return StreamID{ms, 0} }
+	right := func() *told {
+		return &told{head: StreamHead{Last: id(3)}, groups: []toldGroup{{
+			StreamGroup: StreamGroup{Name: []byte("g")},
+			consumers:   []toldConsumer{{[]byte("c"), 5, []StreamPending{{id(2), 5, 1}}}},
+			released:    []StreamPending{{id(3), 0, math.MaxInt64}, {id(1), 0, 0}},
+		}}}
+	}
+	payload := right().write(typeStream5)
+	all, err := streamOf(payload)
+	if err != nil || fmt.Sprint(all.groups[0].released) != fmt.Sprint(right().groups[0].released) {
+		t.Fatalf("%v, %v", all.lines, err)
+	}
+	body := payload[:len(payload)-footerLen]
+	for i := range body {
+		if _, err := streamOf(Seal(append([]byte(nil), body[:i]...), 0)); err == nil {
+			t.Errorf("cut to %d bytes it is a stream", i)
+		}
+	}
+	body[len(body)-3] = 1 // one producer
+	if _, err := streamOf(Seal(body, 0)); !isOnly(err, ErrType) {
+		t.Errorf("with an idempotent producer: %v", err)
+	}
+	for name, change := range map[string]func(g *toldGroup){
+		"with a consumer": func(g *toldGroup) { g.released[0].ID = id(2) },
+		"twice":           func(g *toldGroup) { g.released[0].ID = id(1) },
+		"not said":        func(g *toldGroup) { g.orphans, g.released = g.released[:1], g.released[1:] },
+	} {
+		v := right()
+		change(&v.groups[0])
+		if _, err := streamOf(v.write(typeStream5)); !isOnly(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Fields that many entries share are not repeated in a payload. It must not become larger in
 // memory than a value may be.
 func TestSharedFieldsAreCounted(t *testing.T) {
@@ -328,14 +383,18 @@ func FuzzStreams(f *testing.F) {
 	v := told{
 		entries: []toldEntry{{StreamID{1, 2}, [][]byte{[]byte("f"), []byte("v")}}, {StreamID{300, 0}, [][]byte{[]byte("f"), []byte("77")}}, {StreamID{301, 0}, [][]byte{nil, nil}}},
 		head:    StreamHead{Length: 3, Last: StreamID{301, 0}, First: StreamID{1, 2}, Added: 4},
-		groups:  []toldGroup{{StreamGroup{Name: []byte("g"), Read: -1}, []toldConsumer{{[]byte("c"), 5, []StreamPending{{StreamID{1, 2}, 5, 1}}}}, nil}},
+		groups:  []toldGroup{{StreamGroup{Name: []byte("g"), Read: -1}, []toldConsumer{{[]byte("c"), 5, []StreamPending{{StreamID{1, 2}, 5, 1}}}}, nil, nil}},
 	}
-	for _, form := range []byte{typeStream1, typeStream2, typeStream3} {
+	forms := []byte{typeStream1, typeStream2, typeStream3, typeStream4, typeStream5}
+	for i, form := range forms {
+		if form == typeStream5 {
+			v.groups[0].released = []StreamPending{{StreamID{301, 0}, 0, 7}, {StreamID{300, 0}, 0, 0}}
+		}
 		payload := v.write(form)
-		f.Add(form, payload[1:len(payload)-footerLen])
+		f.Add(byte(i), payload[1:len(payload)-footerLen])
 	}
 	f.Fuzz(func(t *testing.T, form byte, b []byte) {
-		form = []byte{typeStream1, typeStream2, typeStream3}[form%3]
+		form = forms[int(form)%len(forms)]
 		all, err := streamOf(seal(append([]byte{form}, b...), 0))
 		if err != nil {
 			return

@@ -9,6 +9,7 @@ import (
 // all entries, in their order, then the head, then each group with what is pending in it and its consumers.
 type StreamWriter struct {
 	dst   []byte
+	form  byte   // the type byte
 	short bool   // the form before Redis 7.0, with less in the head and in groups
 	start int    // where the number of nodes belongs
 	nodes uint64 // so far
@@ -29,12 +30,17 @@ const (
 	nodeBytes   = 4096
 )
 
-// NewStreamWriter begins a payload behind dst, for servers that read an RDB version.
-func NewStreamWriter(dst []byte, version int) *StreamWriter {
-	w := &StreamWriter{dst: append(dst, typeStream2), short: version < Version}
-	if w.short {
-		w.dst[len(dst)] = typeStream1
+// NewStreamWriter begins a payload behind dst, for servers that read an RDB version; with entries that were
+// released only those that read [ReleasedVersion] can.
+func NewStreamWriter(dst []byte, version int, released bool) *StreamWriter {
+	w := &StreamWriter{form: typeStream2, short: version < Version && !released}
+	switch {
+	case released:
+		w.form = typeStream5
+	case w.short:
+		w.form = typeStream1
 	}
+	w.dst = append(dst, w.form)
 	w.start = len(w.dst)
 	return w
 }
@@ -153,11 +159,32 @@ func (w *StreamWriter) Consumers(n int64) { w.uint(uint64(n)) }
 func (w *StreamWriter) Consumer(name []byte, seen, pending int64) {
 	w.dst = appendString(w.dst, name)
 	w.dst = binary.LittleEndian.AppendUint64(w.dst, uint64(seen))
+	if w.form >= typeStream3 {
+		w.dst = binary.LittleEndian.AppendUint64(w.dst, uint64(seen))
+	}
 	w.uint(uint64(pending))
 }
 
 // Owned is one of those.
 func (w *StreamWriter) Owned(id StreamID) { w.rawID(id) }
 
+// Released follows the consumers of a group, where the writer was told that entries were released, and is
+// followed by their IDs with Owned, so many, in the order in which they were.
+func (w *StreamWriter) Released(n int64) { w.uint(uint64(n)) }
+
+// As Redis' defaults for idempotent producers: for how many seconds it knows what they have sent, and how
+// much.
+const (
+	producerSeconds = 100
+	producerEntries = 100
+)
+
 // Bytes is all that was written, to be sealed.
-func (w *StreamWriter) Bytes() []byte { return w.dst }
+func (w *StreamWriter) Bytes() []byte {
+	if w.form >= typeStream4 {
+		for _, n := range []uint64{producerSeconds, producerEntries, 0, 0, 0} {
+			w.uint(n)
+		}
+	}
+	return w.dst
+}

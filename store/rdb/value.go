@@ -74,8 +74,8 @@ var encodings = map[byte]struct {
 	23:         {Hash, "listpack with field expiry, preview"},
 	24:         {Hash, "hash table with field expiry"},
 	25:         {Hash, "listpack with field expiry"},
-	26:         {newer, "stream with idempotent producers, of Redis 8.6"},
-	27:         {newer, "stream with released entries, of Redis 8.8"},
+	26:         {Stream, "listpacks, fourth form"},
+	27:         {Stream, "listpacks, fifth form"},
 	28:         {newer, "array, of Redis 8.8"},
 }
 

@@ -23,6 +23,8 @@ const (
 	typeStream2     = 19
 	typeSetListpack = 20
 	typeStream3     = 21
+	typeStream4     = 26
+	typeStream5     = 27
 	typeHashExpiry  = 22 // of Valkey 9; in Redis' preview of 7.4 something else
 	typeHashTimed   = 24
 )
@@ -52,11 +54,14 @@ var shapes = [...]shape{
 	typeQuicklist: shapeStrings, typeStream1: shapeStream, 16: shapeBlob, 17: shapeBlob, typeQuicklist2: shapeNodes,
 	typeStream2: shapeStream, typeSetListpack: shapeBlob, typeStream3: shapeStream,
 	typeHashExpiry: shapeHashPreview, 23: shapeBlob, 24: shapeHashExpiry, 25: shapeHashPacked,
+	typeStream4: shapeStream, typeStream5: shapeStream,
 }
 
 // versionOf is the RDB version that a payload of a type needs.
 func versionOf(typ byte) int {
 	switch {
+	case typ >= typeStream4:
+		return rdb.ReleasedVersion
 	case typ >= typeHashExpiry:
 		return rdb.TimedVersion
 	case typ >= typeSetListpack:
@@ -240,7 +245,25 @@ func (v *valueReader) stream() error {
 	for ; groups > 0 && err == nil; groups-- {
 		err = v.streamGroup()
 	}
+	if err == nil && v.typ >= typeStream4 {
+		err = v.streamProducers()
+	}
 	return err
+}
+
+// streamProducers reads what a stream knows of idempotent producers. Who they are is not read.
+func (v *valueReader) streamProducers() error {
+	if err := v.lengths(2, v.within); err != nil {
+		return err
+	}
+	n, err := v.length(v.within)
+	if err == nil && n > 0 {
+		err = v.failf(v.within, ErrUnknown, "stream with idempotent producers")
+	}
+	if err != nil {
+		return err
+	}
+	return v.lengths(2, v.within)
 }
 
 func (v *valueReader) streamGroup() error {
@@ -267,6 +290,13 @@ func (v *valueReader) streamGroup() error {
 	for ; consumers > 0 && err == nil; consumers-- {
 		err = v.streamConsumer()
 	}
+	if err != nil || v.typ < typeStream5 {
+		return err
+	}
+	released, err := v.length(v.within)
+	for ; released > 0 && err == nil; released-- {
+		err = v.skip(16, v.within)
+	}
 	return err
 }
 
@@ -275,7 +305,7 @@ func (v *valueReader) streamConsumer() error {
 		return err
 	}
 	times := int64(1)
-	if v.typ == typeStream3 {
+	if v.typ >= typeStream3 {
 		times++
 	}
 	if err := v.skip(8*times, v.within); err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/ringside-kv/ringside/store/rdb"
 )
 
-// Versions of the files that a Writer writes: the oldest that streams fit into, and the newest that is
-// the same for Redis and Valkey and in which nothing is written that is not known here.
+// Versions of the files that a Writer writes: the oldest that streams fit into, and the newest in which
+// nothing is written that is not known here. Valkey reads those up to 11.
 const (
 	MinWriteVersion = 9
-	MaxWriteVersion = 12
+	MaxWriteVersion = 14
 )
 
 // A Writer writes an RDB file. After an error it does nothing more, and returns the error again. One
@@ -94,8 +94,10 @@ func oldestVersion(typ byte) int {
 		return 10
 	case typ <= typeStream3:
 		return 11
+	case typ < typeStream4:
+		return rdb.TimedVersion
 	}
-	return MaxWriteVersion
+	return rdb.ReleasedVersion
 }
 
 // Close ends the file with its checksum. It does not close the output.
