@@ -117,6 +117,7 @@ func (b *blocked) take(w *waiter, next waitState) bool {
 		return false
 	}
 	w.state = next
+	w.Alarm.Stop()
 	b.count(w, -1)
 	at := 0
 	for i, key := range w.Keys {

@@ -245,9 +245,15 @@ func (w *waiter) place(x *call) {
 	}
 }
 
-// checkRoutes ends the wait of a command that was registered while its keys changed owners.
+// checkRoutes ends the wait of a command that was registered while its keys changed owners, and starts its
+// alarm.
 func (w *waiter) checkRoutes(s *Server) {
-	if !w.at(s.routes.Load()) && s.blocked.withdraw(w) {
-		w.end(waitAgain, "")
+	again := func() {
+		if s.blocked.withdraw(w) {
+			w.end(waitAgain, "")
+		}
+	}
+	if w.Alarm.Start(again); !w.at(s.routes.Load()) {
+		again()
 	}
 }

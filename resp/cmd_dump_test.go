@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -135,14 +136,19 @@ func TestDumpHasTheVersionThatIsSet(t *testing.T) {
 		"SET string value", "RPUSH list a b", "SADD set a b", "ZADD zset 1 a 2.5 b", "HSET hash f v g w", "HSET timed f v g w",
 		"HPEXPIREAT timed 9000000000000 FIELDS 1 f", "XADD stream 1-1 f v", "XADD stream 1-2 f w", "XDEL stream 1-1",
 		"XGROUP CREATE stream g 0", "XREADGROUP GROUP g c STREAMS stream >",
+		"XADD released 1-1 f v", "XADD released 1-2 f w", "XGROUP CREATE released g 0", "XREADGROUP GROUP g c STREAMS released >",
+		"XNACK released g FATAL IDS 1 1-2", "XNACK released g FAIL IDS 1 1-1",
 	} {
 		if v := o.Do(strings.Fields(line)...); v.Kind == '-' {
 			t.Fatalf("%s: %s", line, v)
 		}
 	}
 	version := func(payload string) int { return int(payload[len(payload)-10]) + int(payload[len(payload)-9])<<8 }
-	keys := []string{"string", "list", "set", "zset", "hash", "timed", "stream"}
-	for set, refused := range map[string]string{"oldest": "", "9": "timed", "10": "timed", "11": "timed", "12": "", "80": ""} {
+	keys := []string{"string", "list", "set", "zset", "hash", "timed", "stream", "released"}
+	needs := map[string]int{"timed": rdb.TimedVersion, "released": rdb.ReleasedVersion}
+	for set, refused := range map[string]string{
+		"oldest": "", "9": "timed released", "10": "timed released", "11": "timed released", "12": "released", "14": "", "80": "released",
+	} {
 		o.Want("+OK", "CONFIG", "SET", "dump-rdb-version", set)
 		o.Want("*($dump-rdb-version $"+set+")", "CONFIG", "GET", "dump-rdb-version")
 		want, err := strconv.Atoi(set)
@@ -151,33 +157,34 @@ func TestDumpHasTheVersionThatIsSet(t *testing.T) {
 		}
 		for _, key := range keys {
 			payload := o.Do("DUMP", key)
-			if key == refused {
-				if want := "ERR the value needs a later RDB version: 12; dump-rdb-version is " + set; payload.Text != want {
+			if strings.Contains(refused, key) {
+				if want := fmt.Sprintf("ERR the value needs a later RDB version: %d; dump-rdb-version is %s", needs[key], set); payload.Text != want {
 					t.Errorf("%s of version %s: %s", key, set, payload)
 				}
 				continue
 			}
-			if got := version(payload.Text); got != want && (err == nil || key != "timed" || got != rdb.TimedVersion) {
+			if got := version(payload.Text); got != want && (err == nil || got != needs[key]) {
 				t.Errorf("%s of version %s has %d", key, set, got)
 			}
 			o.Want("+OK", "RESTORE", "back", "0", payload.Text, "REPLACE")
-			o.Do("CONFIG", "SET", "dump-rdb-version", "12")
+			o.Do("CONFIG", "SET", "dump-rdb-version", "14")
 			if got, same := o.Do("DUMP", "back").Text, o.Do("DUMP", key).Text; got != same && !(key == "stream" && want < rdb.Version) {
 				t.Errorf("%s of version %s was restored as another", key, set)
 			}
 			o.Do("CONFIG", "SET", "dump-rdb-version", set)
-			if want <= rdb.Version && key != "timed" {
+			if want <= rdb.Version && needs[key] == 0 {
 				if v := redis.Do("RESTORE", key, "0", payload.Text, "REPLACE"); v.Text != "OK" {
 					t.Errorf("Redis restores %s of version %s: %s", key, set, v)
 				}
 			}
 		}
+		o.Want("*(*($1-1 $ :-1 :1) *($1-2 $ :-1 :9223372036854775807))", "XPENDING", "released", "g", "-", "+", "9")
 		o.Want("*(:9000000000000 :-1)", "HPEXPIRETIME", "timed", "FIELDS", "2", "f", "g")
 	}
 	if got, want := redis.Do("XPENDING", "stream", "g"), o.Do("XPENDING", "stream", "g"); got.String() != want.String() {
 		t.Errorf("pending in Redis: %s, want %s", got, want)
 	}
-	if v := o.Do("CONFIG", "SET", "dump-rdb-version", "13"); !strings.Contains(v.Text, "must be one of the following: oldest, 9, 10, 11, 12, 80") {
+	if v := o.Do("CONFIG", "SET", "dump-rdb-version", "13"); !strings.Contains(v.Text, "must be one of the following: oldest, 9, 10, 11, 12, 14, 80") {
 		t.Errorf("%s", v)
 	}
 }

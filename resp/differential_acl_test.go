@@ -141,7 +141,7 @@ func TestCategoriesAreThoseOfRedis(t *testing.T) {
 // isNewer reports whether a command is of a version after Redis 7.0.
 func isNewer(name string) bool {
 	return slices.Contains([]string{
-		"client|setinfo", "waitaof", "client|no-touch", "client|maint_notifications", "cluster|myshardid", "cluster|slot-stats", "digest", "delex", "delifeq", "msetex", "increx", "xdelex", "xackdel", "clusterscan",
+		"client|setinfo", "waitaof", "client|no-touch", "client|maint_notifications", "cluster|myshardid", "cluster|slot-stats", "digest", "delex", "delifeq", "msetex", "increx", "xdelex", "xackdel", "xnack", "clusterscan",
 		"hexpire", "hpexpire", "hexpireat", "hpexpireat", "hpersist", "httl", "hpttl", "hexpiretime", "hpexpiretime", "hgetex", "hsetex", "hgetdel",
 	}, name)
 }

@@ -29,6 +29,8 @@ var onPurpose = map[string]string{
 	"xtrim":                      "has options of Redis 8.2",
 	"xdelex":                     "of Redis 8.2",
 	"xackdel":                    "of Redis 8.2",
+	"xnack":                      "of Redis 8.8",
+	"xreadgroup":                 "has an option of Redis 8.4",
 	"delex":                      "of Redis 8.4",
 	"digest":                     "of Redis 8.4",
 	"msetex":                     "of Redis 8.4",

@@ -17,5 +17,10 @@ func ParseTimeout(arg []byte) (time.Duration, string) {
 	case n < 0:
 		return 0, "ERR timeout is negative"
 	}
-	return time.Duration(min(n, int64(math.MaxInt64/time.Millisecond))) * time.Millisecond, ""
+	return Milliseconds(uint64(n)), ""
+}
+
+// Milliseconds returns n ms, or as much as a Duration can be.
+func Milliseconds(n uint64) time.Duration {
+	return time.Duration(min(n, uint64(math.MaxInt64/time.Millisecond))) * time.Millisecond
 }

@@ -26,4 +26,6 @@ type Want struct {
 	Gone func(x *Call, key []byte)
 	// Memo is what the command is to be told when it is run again, elsewhere perhaps.
 	Memo []byte
+	// Alarm has the command run again at a time that Ready finds; nil if none does.
+	Alarm *Alarm
 }

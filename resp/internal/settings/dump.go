@@ -14,7 +14,8 @@ const (
 
 // dumpVersions are the values of dump-rdb-version: RDB versions of payloads that DUMP returns.
 var dumpVersions = []string{
-	dumpOldest, strconv.Itoa(rdb.OldestVersion), strconv.Itoa(rdb.Version), "11", strconv.Itoa(rdb.TimedVersion), strconv.Itoa(rdb.ValkeyVersion),
+	dumpOldest, strconv.Itoa(rdb.OldestVersion), strconv.Itoa(rdb.Version), "11", strconv.Itoa(rdb.TimedVersion), strconv.Itoa(rdb.ReleasedVersion),
+	strconv.Itoa(rdb.ValkeyVersion),
 }
 
 // dumpVersion is the parameter dump-rdb-version, for payloads that servers of an older version, or of

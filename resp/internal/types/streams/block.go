@@ -71,18 +71,28 @@ const (
 	MsgStreamGone = "UNBLOCKED the stream key no longer exists"
 )
 
-// awaitNews waits for an entry that a group was not given yet in one of some streams.
+// awaitNews waits for an entry that a group was not given yet in one of some streams, or with CLAIM for
+// one that has been pending for long enough.
 func awaitNews(x *command.Call, r *streamRead) {
 	open := func(x *command.Call, key []byte) (*groupRead, error) {
 		g := &groupRead{key: key}
 		err := g.reopen(x, true, r.group)
 		return g, err
 	}
+	var alarm *command.Alarm
+	if r.claims {
+		alarm = &command.Alarm{}
+		for _, key := range r.keys {
+			if g, err := open(x, key); err == nil && g.g != nil {
+				g.claimable(x, r, alarm)
+			}
+		}
+	}
 	x.Host.Block(command.Want{
-		Timeout: time.Duration(r.timeout) * time.Millisecond, Keys: r.keys, Type: store.Stream,
+		Timeout: time.Duration(r.timeout) * time.Millisecond, Keys: r.keys, Type: store.Stream, Alarm: alarm,
 		Ready: func(x *command.Call, key []byte) bool {
 			g, err := open(x, key)
-			return err == nil && (g.g == nil || hasBehind(x, &g.s, key, g.g.Last))
+			return err == nil && (g.g == nil || g.claimable(x, r, alarm) || hasBehind(x, &g.s, key, g.g.Last))
 		},
 		Serve: func(x *command.Call, key []byte) {
 			g, err := open(x, key)
@@ -90,15 +100,19 @@ func awaitNews(x *command.Call, r *streamRead) {
 				x.Error(msgGroupGone)
 				return
 			}
+			served := false
 			if err == nil {
-				_, err = g.serve(x, r)
+				served, err = g.serve(x, r)
 			}
-			if err != nil {
+			switch {
+			case err != nil:
 				x.Buf = x.Buf[:0]
 				x.Abort(err)
-				return
+			case served:
+				insertStreams(x, 0, 1)
+			default: // what was ready is not
+				x.NullArray()
 			}
-			insertStreams(x, 0, 1)
 		},
 		Gone: func(x *command.Call, _ []byte) { x.Error(MsgStreamGone) },
 	})

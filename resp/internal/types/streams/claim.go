@@ -43,7 +43,7 @@ func (c *claim) take(x *command.Call, id collection.ID, old *collection.Pending)
 	switch {
 	case old == nil && !c.force:
 		return false, nil
-	case old != nil && c.idle > 0 && x.Unit.Now()-old.Time < c.idle:
+	case old != nil && !old.IsReleased() && c.idle > 0 && x.Unit.Now()-old.Time < c.idle:
 		return false, nil
 	case old != nil:
 		p = *old
@@ -57,7 +57,7 @@ func (c *claim) take(x *command.Call, id collection.ID, old *collection.Pending)
 	if c.count >= 0 {
 		p.Count = uint64(c.count)
 	} else if !c.justID {
-		p.Count++
+		p.CountDelivery()
 	}
 	if err := c.g.Put(&p, old); err != nil {
 		return false, err

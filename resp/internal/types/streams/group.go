@@ -155,6 +155,10 @@ func nameFits(x *command.Call, name []byte) bool {
 		x.Error(command.MsgNameTooLong)
 		return false
 	}
+	if string(name) == collection.ReservedName {
+		x.Error("ERR the name is reserved")
+		return false
+	}
 	return true
 }
 
@@ -218,7 +222,7 @@ func cmdXgroupDelconsumer(x *command.Call) {
 		return
 	}
 	c, err := g.Consumer(x.Args[4])
-	if err == nil && c == nil {
+	if err == nil && (c == nil || string(c.Name) == collection.ReservedName) {
 		x.Int(0)
 		return
 	}

@@ -119,7 +119,11 @@ func streamFull(x *command.Call, s *collection.Stream, count int64) error {
 }
 
 func groupFull(x *command.Call, g *collection.Group, count int64) error {
-	x.Map(7)
+	released, _, err := g.Released()
+	if err != nil {
+		return err
+	}
+	x.Map(8)
 	x.BulkString("name")
 	x.Bulk(g.Name())
 	x.BulkString("last-delivered-id")
@@ -127,13 +131,15 @@ func groupFull(x *command.Call, g *collection.Group, count int64) error {
 	progress(x, g)
 	x.BulkString("pel-count")
 	x.Int(g.Pending)
+	x.BulkString("nacked-count")
+	x.Int(released)
 	x.BulkString("pending")
 	at, n := len(x.Buf), int64(0)
-	err := g.EachPending(collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
+	err = g.EachPending(collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
 		x.Array(4)
 		streamID(x.Writer, p.ID)
-		x.Bulk(p.Consumer)
-		x.Int(p.Time)
+		x.Bulk(p.Owner())
+		x.Int(p.Delivered())
 		x.Int(int64(p.Count))
 		n++
 		return n != count && x.FitsReply(0)
@@ -208,11 +214,15 @@ func cmdXinfoGroups(x *command.Call) {
 	groups, err := s.AllGroups()
 	x.Array(len(groups))
 	for _, g := range groups {
+		var consumers int64
+		if _, consumers, err = g.Released(); err != nil {
+			break
+		}
 		x.Map(6)
 		x.BulkString("name")
 		x.Bulk(g.Name())
 		x.BulkString("consumers")
-		x.Int(g.Consumers)
+		x.Int(consumers)
 		x.BulkString("pending")
 		x.Int(g.Pending)
 		x.BulkString("last-delivered-id")

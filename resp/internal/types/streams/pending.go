@@ -153,14 +153,17 @@ func pendingList(x *command.Call, g *collection.Group, q *pendingQuery) (err err
 	now := x.Unit.Now()
 	var failure error
 	show := func(p *collection.Pending) bool {
-		idle := now - p.Time
-		if q.idle != 0 && idle < q.idle {
+		idle := max(now-p.Time, 0)
+		switch {
+		case p.IsReleased():
+			idle = -1
+		case q.idle != 0 && idle < q.idle:
 			return true
 		}
 		x.Array(4)
 		streamID(x.Writer, p.ID)
-		x.Bulk(p.Consumer)
-		x.Int(max(idle, 0))
+		x.Bulk(p.Owner())
+		x.Int(idle)
 		x.Int(int64(p.Count))
 		if !mayGrow(x) {
 			failure = errReplySize

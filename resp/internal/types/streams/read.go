@@ -15,7 +15,10 @@ type streamRead struct {
 	timeout         int64
 	group, consumer []byte // nil in XREAD
 	noAck           bool
-	keys, ids       [][]byte
+	// claims: pending entries that were delivered idle ms ago, or earlier, come before new ones.
+	claims    bool
+	idle      int64
+	keys, ids [][]byte
 }
 
 func cmdXread(x *command.Call) {
@@ -108,6 +111,17 @@ func parseStreamRead(x *command.Call, grouped bool) (r *streamRead, msg string) 
 				return nil, "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."
 			}
 			r.noAck = true
+		case wire.EqualFold(word, "claim") && len(more) > 0:
+			if !grouped {
+				return nil, "ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead."
+			}
+			r.claims, used = true, 2
+			if r.idle, ok = wire.ParseInt(more[0]); !ok {
+				return nil, "ERR min-idle-time is not an integer or out of range"
+			}
+			if r.idle < 0 {
+				return nil, "ERR min-idle-time must be a positive integer"
+			}
 		default:
 			return nil, command.MsgSyntax
 		}

@@ -37,7 +37,7 @@ func cmdXreadgroup(x *command.Call) {
 			if errors.Is(err, errReplySize) {
 				err = command.LimitError(command.MsgReplyTooLarge)
 			}
-			x.FailPart(i > 0, err)
+			x.FailPart(i > 0 || r.claims, err)
 			return
 		}
 		if served {
@@ -112,6 +112,9 @@ func (g *groupRead) reopen(x *command.Call, again bool, name []byte) (err error)
 func (g *groupRead) serve(x *command.Call, r *streamRead) (served bool, err error) {
 	at := len(x.Buf)
 	var ids []collection.ID
+	if r.claims && !g.history {
+		return g.serveClaiming(x, r)
+	}
 	if !g.history {
 		from, ok := g.g.Last.Next()
 		if !ok || g.s.Len() == 0 || from.Compare(g.s.Last) > 0 {
@@ -186,7 +189,8 @@ func (g *groupRead) replay(x *command.Call, c *collection.Consumer, count int64)
 			return errors.Join(errNotPending, err)
 		}
 		old := *p
-		p.Time, p.Count = x.Unit.Now(), p.Count+1
+		p.Time = x.Unit.Now()
+		p.CountDelivery()
 		if err := g.g.Put(p, &old); err != nil {
 			return err
 		}

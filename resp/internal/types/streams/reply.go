@@ -18,7 +18,12 @@ var errReplySize = errors.New("the reply is too large")
 
 // entry replies with an entry.
 func entry(r *wire.Writer, id collection.ID, fields collection.Fields) error {
-	r.Array(2)
+	return entryOf(r, 2, id, fields)
+}
+
+// entryOf replies with an entry as an array of n elements, which may be more than entry's two.
+func entryOf(r *wire.Writer, n int, id collection.ID, fields collection.Fields) error {
+	r.Array(n)
 	streamID(r, id)
 	r.Array(fields.Len())
 	return fields.Each(r.Bulk)

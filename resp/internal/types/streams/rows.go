@@ -115,6 +115,11 @@ var Commands = []command.Row{
 		Keys:  command.OneKey("RO"),
 	},
 	{
+		Name: "xnack", Arity: -7, Group: "stream", Run: cmdXnack,
+		Flags: command.FlagWrite | command.FlagFast,
+		Keys:  command.OneKey("RW update"),
+	},
+	{
 		Name: "xpending", Arity: -3, Group: "stream", Run: cmdXpending,
 		Flags: command.FlagReadonly,
 		Tips:  []string{"nondeterministic_output"},
