@@ -42,7 +42,7 @@ type Operator interface {
 	// Backups keeps so many copies of each range beside the primary.
 	Backups(ctx context.Context, n int) error
 	// Backup carries out RING BACKUP, and returns its reply.
-	Backup(ctx context.Context, words []string) ([]byte, error)
+	Backup(ctx context.Context, words []string, gone <-chan struct{}) ([]byte, error)
 	// Databases raises the number of databases.
 	Databases(ctx context.Context, n int) error
 	// Policies returns what changes the policies of databases.
@@ -128,7 +128,7 @@ func cmdRingBackup(x *call) {
 	}
 	var reply []byte
 	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
-		reply, err = o.Backup(ctx, words)
+		reply, err = o.Backup(ctx, words, x.conn.gone)
 		return err
 	}) {
 		x.Bulk(reply)

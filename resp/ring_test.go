@@ -183,7 +183,7 @@ func (o *orders) Resume(context.Context) error                { return errors.Ne
 func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("throttle %d", n) }
 func (o *orders) Scrub(context.Context) error                 { return o.note("scrub") }
 func (o *orders) Backups(_ context.Context, n int) error      { return o.note("backups %d", n) }
-func (o *orders) Backup(_ context.Context, words []string) ([]byte, error) {
+func (o *orders) Backup(_ context.Context, words []string, _ <-chan struct{}) ([]byte, error) {
 	return []byte("the part"), o.note("backup %q", words)
 }
 func (o *orders) Databases(_ context.Context, n int) error { return o.note("databases %d", n) }

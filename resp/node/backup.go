@@ -26,12 +26,12 @@ func newBackups(c *cluster) *backup.Keeper {
 }
 
 // Backup implements resp.Operator.
-func (o operator) Backup(ctx context.Context, words []string) ([]byte, error) {
+func (o operator) Backup(ctx context.Context, words []string, gone <-chan struct{}) ([]byte, error) {
 	c, err := o.cluster()
 	if err != nil {
 		return nil, err
 	}
-	return c.backups.Command(ctx, words)
+	return c.backups.Command(ctx, words, gone)
 }
 
 // servedRows returns the rows that this node serves; ok is false if requests for some of its rows wait.

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/internal/moment"
@@ -37,7 +39,7 @@ func (c *virtualCluster) takeBackup(via string, slow *backup.Keeper) (*moment.Mo
 		text, err = client.Do(ctx, "RING", "BACKUP", "START").Text()
 	} else {
 		var reply []byte
-		reply, err = slow.Command(ctx, []string{"START"})
+		reply, err = slow.Command(ctx, []string{"START"}, nil)
 		text = string(reply)
 	}
 	if err != nil {
@@ -276,6 +278,38 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 			t.Error("no backup after the failover")
 		}
 		tr.end()
+		// The last connection of a client ends, and those of another one that still has one.
+		orphan, alive := c.client("a"), c.client("a")
+		start := func(client *redis.Client) (m moment.Moment) {
+			text, err := client.Do(context.Background(), "RING", "BACKUP", "START").Text()
+			if err = errors.Join(err, json.Unmarshal([]byte(text), &m)); err != nil {
+				t.Error(err)
+			}
+			return m
+		}
+		first, second := start(orphan), start(alive)
+		if len(first.Parts) == 0 || len(second.Parts) == 0 {
+			t.FailNow()
+		}
+		other := c.client("b")
+		defer other.Close()
+		renew := func(m moment.Moment, n int) error {
+			return other.Do(context.Background(), "RING", "BACKUP", "RENEW", m.ID, m.Parts[n].Node).Err()
+		}
+		if err := errors.Join(orphan.Close(), renew(second, 0), alive.Close()); err != nil {
+			t.Error(err)
+		}
+		for range 6 {
+			time.Sleep(time.Second)
+			if err := renew(second, 0); err != nil {
+				t.Errorf("renewed by another connection: %v", err)
+			}
+		}
+		for n := range first.Parts {
+			if err := renew(first, n); err == nil || !strings.Contains(err.Error(), "the client of the backup was gone") {
+				t.Errorf("without a client: %v", err)
+			}
+		}
 		c.close()
 	})
 }

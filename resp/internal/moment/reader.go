@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// renewEvery is how often nodes hear that the moment is still wanted.
-	renewEvery = 8 * time.Second
+	// renewEvery is how often nodes hear that the moment is still wanted. A node that has lost its last connection
+	// of this client waits for 4 seconds.
+	renewEvery = 1500 * time.Millisecond
 	// retryFor is how long a read is tried again that got no answer.
 	retryFor = 20 * time.Second
 	// retryPause is the time between two attempts.
@@ -45,13 +46,15 @@ func Open(ctx context.Context, ring *client.Ring) (*Reader, error) {
 		return nil, fmt.Errorf("the reply to RING BACKUP START: %w", err)
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
-	r.renewing.Go(func() { r.renew(ctx) })
+	for _, p := range r.Moment.Parts {
+		r.renewing.Go(func() { r.renew(ctx, p.Node) })
+	}
 	return r, nil
 }
 
-// renew keeps the nodes from giving the moment up while others are read. A node that does not answer is found by
-// its reader.
-func (r *Reader) renew(ctx context.Context) {
+// renew keeps a node from giving the moment up while others are read. A node that does not answer is found by its
+// reader.
+func (r *Reader) renew(ctx context.Context, node string) {
 	ticker := time.NewTicker(renewEvery)
 	defer ticker.Stop()
 	for {
@@ -60,9 +63,7 @@ func (r *Reader) renew(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		for i := range r.Moment.Parts {
-			_ = r.ring.Do(ctx, "RING", "BACKUP", "RENEW", r.Moment.ID, r.Moment.Parts[i].Node).Err()
-		}
+		_ = r.ring.Do(ctx, "RING", "BACKUP", "RENEW", r.Moment.ID, node).Err()
 	}
 }
 

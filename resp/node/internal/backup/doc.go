@@ -26,5 +26,8 @@
 // Reads of single keys go on meanwhile. The hold takes no lock, and waits for no unit: changes of the placement,
 // leases and failovers go on, too.
 //
+// A pin ends when its client says so, when nothing has come for a while, or soon after the last connection of its
+// client has ended (gone.go).
+//
 // Read keeper.go first, which answers on each node, then moment.go, the coordinator, and stream.go.
 package backup

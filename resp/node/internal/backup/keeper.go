@@ -50,11 +50,13 @@ type Keeper struct {
 	open   map[string]*session
 	closed bool
 	ends   sync.WaitGroup
+
+	clients *clients
 }
 
 // New returns a Keeper, which the caller closes before the store.
 func New(cfg Config) *Keeper {
-	return &Keeper{cfg: cfg, open: make(map[string]*session)}
+	return &Keeper{cfg: cfg, open: make(map[string]*session), clients: newClients()}
 }
 
 // A session is a backup that this node is part of.
@@ -70,6 +72,7 @@ type session struct {
 	// timer ends the hold, or then the session, if nothing comes. Keeper.mu guards it and held.
 	timer *time.Timer
 	held  bool
+	gone  bool // the client may be gone
 
 	reading sync.Mutex // one chunk at a time
 	stream  *stream    // once it is read
@@ -77,6 +80,7 @@ type session struct {
 
 // Close ends all holds and streams.
 func (k *Keeper) Close() {
+	k.clients.close()
 	k.mu.Lock()
 	k.closed = true
 	for _, s := range k.open {
@@ -128,6 +132,8 @@ func (k *Keeper) answer(ctx context.Context, q *request) (a answer, data []byte)
 			return k.unknown(), nil
 		}
 		return answer{}, nil
+	case verbGone:
+		return k.gone(q.ID), nil
 	case verbStop:
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -140,7 +146,7 @@ func (k *Keeper) answer(ctx context.Context, q *request) (a answer, data []byte)
 }
 
 func (k *Keeper) unknown() answer {
-	return refuse(false, "node %s does not have the backup any more: it was restarted, or nobody has read or renewed the backup for %v", k.cfg.Self, pinLife)
+	return refuse(false, "node %s does not have the backup any more: it was restarted, or the client of the backup was gone, or nobody has read or renewed the backup for %v", k.cfg.Self, pinLife)
 }
 
 // hold has no commit begin for at most d, and pins what there is.
@@ -195,6 +201,9 @@ func (k *Keeper) expire(s *session) {
 		return
 	}
 	what := "nobody has read or renewed it"
+	if s.gone {
+		what = "its client is gone"
+	}
 	if s.held {
 		what = "the release of writes did not come in time"
 	}
@@ -281,5 +290,6 @@ func (k *Keeper) renewed(id string) *session {
 		return nil
 	}
 	s.timer.Reset(pinLife)
+	s.gone = false
 	return s
 }

@@ -13,6 +13,7 @@ const (
 	verbRelease = "release"
 	verbRead    = "read"
 	verbRenew   = "renew"
+	verbGone    = "gone"
 	verbStop    = "stop"
 )
 

@@ -32,8 +32,9 @@ type errAgain struct{ error }
 func (e errAgain) Unwrap() error { return e.error }
 
 // Command carries out RING BACKUP: START, or READ, RENEW or STOP with the id of a backup and a node. It returns
-// JSON, for READ with bytes of the stream behind it.
-func (k *Keeper) Command(ctx context.Context, words []string) ([]byte, error) {
+// JSON, for READ with bytes of the stream behind it. gone is closed when the connection of the client ends; nil if
+// there is none.
+func (k *Keeper) Command(ctx context.Context, words []string, gone <-chan struct{}) ([]byte, error) {
 	verb := strings.ToLower(words[0])
 	q := request{Verb: verb}
 	switch {
@@ -42,6 +43,11 @@ func (k *Keeper) Command(ctx context.Context, words []string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		var nodes []string
+		for _, p := range m.Parts {
+			nodes = append(nodes, p.Node)
+		}
+		k.clients.use(gone, m.ID, nodes, k.lost)
 		return json.Marshal(m)
 	case verb == verbRead && len(words) == 4:
 		var err error
@@ -53,12 +59,18 @@ func (k *Keeper) Command(ctx context.Context, words []string) ([]byte, error) {
 		return nil, errors.New("RING BACKUP takes START, READ id node offset, RENEW id node, or STOP id node")
 	}
 	q.ID = words[1]
+	if verb == verbStop {
+		k.clients.stop(q.ID, words[2])
+	}
 	message, err := k.ask(ctx, words[2], &q)
 	if err != nil {
 		return nil, err
 	}
 	if a, _, err := decode(message); err != nil || a.Error != "" {
 		return nil, cmp.Or(err, errors.New(a.Error))
+	}
+	if verb != verbStop {
+		k.clients.use(gone, q.ID, words[2:3], k.lost)
 	}
 	return message, nil
 }
