@@ -114,7 +114,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"nothing", nil, ErrFormat},
 		{"type only", []byte{0}, ErrFormat},
 		{"type that does not exist", []byte{34, 0}, ErrFormat},
-		{"stream of Redis 8.6", []byte{26, 0}, ErrType},
+		{"array of Redis 8.8", []byte{28, 0}, ErrType},
 		{"type that never existed", []byte{8, 0}, ErrFormat},
 		{"expiry opcode", []byte{0xfc, 0}, ErrFormat},
 		{"module", []byte{7, 0}, ErrType},
