@@ -57,7 +57,7 @@ func blankAt(v *resptest.Value, i int) {
 // sameStreams sends a pipeline and compares the replies, but for times.
 func (d *differ) sameStreams(cmds ...[]string) {
 	d.t.Helper()
-	want, got := d.redis.DoAll(all70(cmds)), d.ours.DoAll(cmds)
+	want, got := redisAll(d.redis, cmds), d.ours.DoAll(cmds)
 	for i, args := range cmds {
 		d.note(args)
 		withoutNewer(args, &got[i])

@@ -31,6 +31,8 @@ var onPurpose = map[string]string{
 	"xackdel":                    "of Redis 8.2",
 	"xnack":                      "of Redis 8.8",
 	"xreadgroup":                 "has an option of Redis 8.4",
+	"xinfo|consumers":            "has a field of Redis 7.2",
+	"xinfo|stream":               "has fields of Redis 7.2 and 8.8",
 	"delex":                      "of Redis 8.4",
 	"digest":                     "of Redis 8.4",
 	"msetex":                     "of Redis 8.4",

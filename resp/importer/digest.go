@@ -155,7 +155,7 @@ func (s *streamSummer) endGroup() {
 }
 
 // Consumer is told of a consumer.
-func (s *streamSummer) Consumer(name []byte, _ int64) error {
+func (s *streamSummer) Consumer(name []byte, _, _ int64) error {
 	s.consumer = append(s.consumer[:0], name...)
 	s.group.mix(s.group.one(0, name))
 	return nil

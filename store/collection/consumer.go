@@ -11,23 +11,37 @@ import (
 // A Consumer is one of a group.
 type Consumer struct {
 	Name []byte
-	// Seen is when it last asked for anything, in ms since 1970.
-	Seen int64
+	// Seen is when it last asked for anything, in ms since 1970, Active when it last got anything that
+	// is pending with it then: [NeverActive] before that.
+	Seen, Active int64
 	// Pending is how many entries are with it.
 	Pending int64
 
 	changed bool
 }
 
+// NeverActive stands in [Consumer.Active] for no time.
+const NeverActive = -1
+
 func (c *Consumer) append(dst []byte) []byte {
-	return binary.AppendUvarint(binary.AppendVarint(dst, c.Seen), uint64(c.Pending))
+	dst = binary.AppendUvarint(binary.AppendVarint(dst, c.Seen), uint64(c.Pending))
+	if c.Active != c.Seen { // older versions drop it
+		dst = binary.AppendVarint(dst, c.Active)
+	}
+	return dst
 }
 
 func (c *Consumer) parse(b []byte) error {
 	r := numbers{b: b}
 	c.Seen, c.Pending = r.varint(), int64(r.uvarint())
+	if c.Active = c.Seen; len(r.b) > 0 {
+		c.Active = r.varint()
+	}
 	return r.err
 }
+
+// Act notes that the consumer has got something.
+func (c *Consumer) Act(now int64) { c.Active, c.changed = now, true }
 
 // consumerKey returns the sub key of a consumer.
 func (g *Group) consumerKey(name []byte) []byte {
@@ -67,7 +81,7 @@ func (g *Group) know(name []byte, c *Consumer) {
 
 // CreateConsumer makes a consumer that does not exist.
 func (g *Group) CreateConsumer(name []byte, now int64) *Consumer {
-	c := &Consumer{Name: slices.Clone(name), Seen: now, changed: true}
+	c := &Consumer{Name: slices.Clone(name), Seen: now, Active: NeverActive, changed: true}
 	g.know(name, c)
 	g.Consumers++
 	g.changed = true
@@ -86,6 +100,20 @@ func (g *Group) Serve(name []byte, now int64) (*Consumer, error) {
 	}
 	c.Seen, c.changed = now, true
 	return c, nil
+}
+
+// seenEvery is how exact, in ms, the time is at which a consumer was seen that got nothing: each time that
+// it asks would be a write otherwise.
+const seenEvery = 1000
+
+// Poll is Serve for a consumer that gets nothing.
+func (g *Group) Poll(name []byte, now int64) error {
+	c, err := g.Consumer(name)
+	if err == nil && c != nil && !c.changed && now-c.Seen < seenEvery && now >= c.Seen {
+		return nil
+	}
+	_, err = g.Serve(name, now)
+	return err
 }
 
 // RemoveConsumer removes a consumer, and what is pending with it.

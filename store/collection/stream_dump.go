@@ -67,7 +67,7 @@ func (g *Group) dump(w *rdb.StreamWriter, withReleased bool) error {
 	}
 	w.Consumers(int64(len(consumers)))
 	for _, c := range consumers {
-		w.Consumer(c.Name, c.Seen, c.Pending)
+		w.Consumer(c.Name, c.Seen, c.Active, c.Pending)
 		err := g.EachOwned(c, ID{}, MaxID, func(id ID) bool {
 			w.Owned(rdbID(id))
 			return true
@@ -164,11 +164,12 @@ func (f *streamFilling) Group(g rdb.StreamGroup) error {
 	return nil
 }
 
-func (f *streamFilling) Consumer(name []byte, seen int64) error {
+func (f *streamFilling) Consumer(name []byte, seen, active int64) error {
 	if err := errors.Join(f.endConsumer(), f.check(name)); err != nil {
 		return err
 	}
 	f.c = f.g.CreateConsumer(name, seen)
+	f.c.Active = active
 	return nil
 }
 

@@ -29,12 +29,15 @@ type streamModel struct {
 
 type groupModel struct {
 	last      ID
-	consumers map[string]int64 // when they were seen
+	consumers map[string]timesModel
 	pending   map[ID]Pending
 	released  []ID        // of these, in the order of their release
 	aside     map[ID]bool // of these, what is not in the order of delivery
 	ordered   bool        // there is such an order
 }
+
+// A timesModel says when a consumer was seen, and active.
+type timesModel struct{ seen, active int64 }
 
 // inOrder returns what is pending in the order of delivery, up to a time. What was released comes first.
 func (g *groupModel) inOrder(until int64) (ids []ID) {
@@ -82,7 +85,7 @@ func (m *streamModel) String() string {
 		}
 		fmt.Fprintf(&b, " released %v\n", g.released)
 		for _, c := range sortedKeys(g.consumers) {
-			fmt.Fprintf(&b, " consumer %s seen %d\n", c, g.consumers[c])
+			fmt.Fprintf(&b, " consumer %s %+v\n", c, g.consumers[c])
 			for _, id := range sortedIDs(g.pending) {
 				if string(g.pending[id].Consumer) == c {
 					fmt.Fprintf(&b, "  %v\n", id)
@@ -161,7 +164,7 @@ func shown(t *testing.T, s *Stream) string {
 		}
 		fmt.Fprintf(&b, " released %v\n", ids)
 		for _, c := range consumers {
-			fmt.Fprintf(&b, " consumer %s seen %d\n", c.Name, c.Seen)
+			fmt.Fprintf(&b, " consumer %s %+v\n", c.Name, timesModel{c.Seen, c.Active})
 			check(g.EachPendingOf(c.Name, ID{}, MaxID, func(p *Pending) bool {
 				fmt.Fprintf(&b, "  %v\n", p.ID)
 				c.Pending--
@@ -223,7 +226,7 @@ func TestStreamIsItsModel(t *testing.T) {
 	in(t, s, func(u *store.Unit) {
 		v, err := u.GetWhole([]byte("s"))
 		if err == nil {
-			payload, err = AppendDump(nil, u, []byte("s"), v)
+			payload, err = AppendDumpAs(nil, u, []byte("s"), v, rdb.ReleasedVersion) // an older one has not all
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -357,7 +360,7 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 		t.Fatalf("%v %v, want %v", err, g, gm)
 	}
 	if g == nil {
-		m.groups[name] = &groupModel{consumers: map[string]int64{}, pending: map[ID]Pending{}, aside: map[ID]bool{}}
+		m.groups[name] = &groupModel{consumers: map[string]timesModel{}, pending: map[ID]Pending{}, aside: map[ID]bool{}}
 		s.CreateGroup([]byte(name), ID{}, 0).Save()
 		return nil
 	}
@@ -396,11 +399,30 @@ func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some f
 		g.Save()
 		return err
 	}
+	times, known := gm.consumers[consumer]
+	if !known {
+		times.active = NeverActive
+	}
+	if rnd.IntN(4) == 0 {
+		now += int64(rnd.IntN(3 * seenEvery))
+		if !known || now >= times.seen+seenEvery || now < times.seen {
+			times.seen = now
+		}
+		gm.consumers[consumer] = times
+		err = g.Poll([]byte(consumer), now)
+		g.Save()
+		return err
+	}
 	c, err := g.Serve([]byte(consumer), now)
 	if err != nil {
 		return err
 	}
-	gm.consumers[consumer] = now
+	times.seen = now
+	if rnd.IntN(2) == 0 {
+		c.Act(now)
+		times.active = now
+	}
+	gm.consumers[consumer] = times
 	for range rnd.IntN(4) {
 		id := some()
 		old, err := g.Find(id)

@@ -44,9 +44,9 @@ type StreamVisitor interface {
 	Entry(id StreamID, fields [][]byte) error
 	Head(StreamHead) error
 	Group(StreamGroup) error
-	// Consumer is called for each consumer of the group that was told of last; seen is in ms
-	// since 1970,
-	Consumer(name []byte, seen int64) error
+	// Consumer is called for each consumer of the group that was told of last; seen and active, -1 for
+	// never, are in ms since 1970; forms before the third have only seen,
+	Consumer(name []byte, seen, active int64) error
 	// and Pending for each entry that is pending with the last consumer.
 	Pending(StreamPending) error
 	// Released is called behind the consumers of a group for each entry that is pending with none, in
@@ -64,6 +64,10 @@ const (
 	typeStream4 = 26
 	typeStream5 = 27
 )
+
+// ActiveVersion is the RDB version from which on payloads of streams say when consumers were active: that of
+// Redis 7.2.
+const ActiveVersion = 11
 
 // ReleasedVersion is the RDB version that a payload of a stream needs with entries that were released: that
 // of Redis 8.8.

@@ -128,11 +128,12 @@ func (r *streamReader) consumers(pending []StreamPending) {
 	taken := make([]bool, len(pending))
 	for n := r.uint(); n > 0 && r.err == nil; n-- {
 		name, seen := r.text(), r.time()
+		active := seen // the best guess, which is Redis', too
 		if r.enc >= typeStream3 {
-			r.time() // when it was active last
+			active = r.time()
 		}
 		if r.err == nil {
-			r.err = r.visitor.Consumer(name, seen)
+			r.err = r.visitor.Consumer(name, seen, active)
 		}
 		for owned := r.uint(); owned > 0 && r.err == nil; owned-- {
 			id := r.rawID()

@@ -36,6 +36,7 @@ type toldGroup struct {
 type toldConsumer struct {
 	name    []byte
 	seen    int64
+	active  int64
 	pending []StreamPending
 }
 
@@ -64,10 +65,10 @@ func (v *told) Group(g StreamGroup) error {
 	return v.note("group %q %v %d %v", g.Name, g.Last, g.Read, g.Unread)
 }
 
-func (v *told) Consumer(name []byte, seen int64) error {
+func (v *told) Consumer(name []byte, seen, active int64) error {
 	g := &v.groups[len(v.groups)-1]
-	g.consumers = append(g.consumers, toldConsumer{name: append([]byte(nil), name...), seen: seen})
-	return v.note("consumer %q %d", name, seen)
+	g.consumers = append(g.consumers, toldConsumer{name: append([]byte(nil), name...), seen: seen, active: active})
+	return v.note("consumer %q %d %d", name, seen, active)
 }
 
 func (v *told) Pending(p StreamPending) error {
@@ -149,7 +150,8 @@ func (v *told) write(form byte) []byte {
 			w.dst = append(w.dst, make([]byte, 8)...)
 			putLittle(w.dst[len(w.dst)-8:], c.seen)
 			if form >= typeStream3 {
-				w.dst = append(w.dst, 1, 2, 3, 4, 5, 6, 7, 8)
+				w.dst = append(w.dst, make([]byte, 8)...)
+				putLittle(w.dst[len(w.dst)-8:], c.active)
 			}
 			w.uint(uint64(len(c.pending)))
 			for _, p := range c.pending {
@@ -287,7 +289,7 @@ func TestWrongStreamsAreRefused(t *testing.T) {
 			entries: []toldEntry{entry(1), entry(2)},
 			head:    StreamHead{Length: 2, Last: id(2), First: id(1), Added: 2},
 			groups: []toldGroup{{StreamGroup{Name: []byte("g")}, []toldConsumer{
-				{[]byte("c"), 5, []StreamPending{{id(1), 5, 1}}}, {[]byte("d"), 5, nil},
+				{[]byte("c"), 5, 5, []StreamPending{{id(1), 5, 1}}}, {[]byte("d"), 5, -1, nil},
 			}, nil, nil}},
 		}
 	}
@@ -328,7 +330,7 @@ func TestReleasedEntriesAreToldInOrder(t *testing.T) {
 	right := func() *told {
 		return &told{head: StreamHead{Last: id(3)}, groups: []toldGroup{{
 			StreamGroup: StreamGroup{Name: []byte("g")},
-			consumers:   []toldConsumer{{[]byte("c"), 5, []StreamPending{{id(2), 5, 1}}}},
+			consumers:   []toldConsumer{{[]byte("c"), 5, 5, []StreamPending{{id(2), 5, 1}}}},
 			released:    []StreamPending{{id(3), 0, math.MaxInt64}, {id(1), 0, 0}},
 		}}}
 	}
@@ -383,7 +385,7 @@ func FuzzStreams(f *testing.F) {
 	v := told{
 		entries: []toldEntry{{StreamID{1, 2}, [][]byte{[]byte("f"), []byte("v")}}, {StreamID{300, 0}, [][]byte{[]byte("f"), []byte("77")}}, {StreamID{301, 0}, [][]byte{nil, nil}}},
 		head:    StreamHead{Length: 3, Last: StreamID{301, 0}, First: StreamID{1, 2}, Added: 4},
-		groups:  []toldGroup{{StreamGroup{Name: []byte("g"), Read: -1}, []toldConsumer{{[]byte("c"), 5, []StreamPending{{StreamID{1, 2}, 5, 1}}}}, nil, nil}},
+		groups:  []toldGroup{{StreamGroup{Name: []byte("g"), Read: -1}, []toldConsumer{{[]byte("c"), 5, 5, []StreamPending{{StreamID{1, 2}, 5, 1}}}}, nil, nil}},
 	}
 	forms := []byte{typeStream1, typeStream2, typeStream3, typeStream4, typeStream5}
 	for i, form := range forms {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A StreamWriter writes the payload of a stream in the form of Redis 7.0, or in the one before: first
+// A StreamWriter writes the payload of a stream in the form of Redis 5.0, 7.0, 7.2 or 8.8: first
 // all entries, in their order, then the head, then each group with what is pending in it and its consumers.
 type StreamWriter struct {
 	dst   []byte
@@ -39,6 +39,8 @@ func NewStreamWriter(dst []byte, version int, released bool) *StreamWriter {
 		w.form = typeStream5
 	case w.short:
 		w.form = typeStream1
+	case version >= ActiveVersion:
+		w.form = typeStream3
 	}
 	w.dst = append(dst, w.form)
 	w.start = len(w.dst)
@@ -155,12 +157,13 @@ func (w *StreamWriter) Pending(p StreamPending) {
 // Consumers is followed by so many consumers.
 func (w *StreamWriter) Consumers(n int64) { w.uint(uint64(n)) }
 
-// Consumer is followed by the IDs of what is pending with it, so many.
-func (w *StreamWriter) Consumer(name []byte, seen, pending int64) {
+// Consumer is followed by the IDs of what is pending with it, so many. active is left out where the form has
+// no room for it.
+func (w *StreamWriter) Consumer(name []byte, seen, active, pending int64) {
 	w.dst = appendString(w.dst, name)
 	w.dst = binary.LittleEndian.AppendUint64(w.dst, uint64(seen))
 	if w.form >= typeStream3 {
-		w.dst = binary.LittleEndian.AppendUint64(w.dst, uint64(seen))
+		w.dst = binary.LittleEndian.AppendUint64(w.dst, uint64(active))
 	}
 	w.uint(uint64(pending))
 }

@@ -14,7 +14,7 @@ type claim struct {
 	s    *collection.Stream
 	g    *collection.Group
 	name []byte               // of the consumer
-	to   *collection.Consumer // once it is known; who gets nothing is not created
+	to   *collection.Consumer // once it has got something
 	idle int64                // ms that an entry has been pending at least
 	// at is what becomes the time of delivery, and count the number of deliveries, unless that
 	// is negative: then one more, unless only IDs are asked for.
@@ -62,11 +62,23 @@ func (c *claim) take(x *command.Call, id collection.ID, old *collection.Pending)
 	if err := c.g.Put(&p, old); err != nil {
 		return false, err
 	}
+	c.to.Act(x.Unit.Now())
 	if c.justID {
 		streamID(x.Writer, id)
 		return true, nil
 	}
 	return true, entry(x.Writer, id, fields)
+}
+
+// end notes a consumer that got nothing, and saves the group.
+func (c *claim) end(x *command.Call) error {
+	if c.to == nil {
+		if err := polled(x, c.g, x.Args[1], c.name); err != nil {
+			return err
+		}
+	}
+	c.g.Save()
+	return nil
 }
 
 // claimOptions are what XCLAIM says behind the IDs.
@@ -166,7 +178,11 @@ func cmdXclaim(x *command.Call) {
 			n++
 		}
 	}
-	g.Save()
+	if err := c.end(x); err != nil {
+		x.Buf = x.Buf[:at]
+		x.Abort(err)
+		return
+	}
 	insertLength(x.Writer, at, '*', n)
 }
 
@@ -211,12 +227,14 @@ func cmdXautoclaim(x *command.Call) {
 	}
 	c := claim{s: &x.Stream, g: g, name: x.Args[3], idle: idle, at: x.Unit.Now(), count: -1, justID: justID}
 	at := len(x.Buf)
-	if err := autoclaim(x, &c, from, count); err != nil {
+	err := autoclaim(x, &c, from, count)
+	if err == nil {
+		err = c.end(x)
+	}
+	if err != nil {
 		x.Buf = x.Buf[:at]
 		x.Abort(err)
-		return
 	}
-	g.Save()
 }
 
 // autoclaim claims up to count entries that are pending from an ID on, and replies with where

@@ -250,3 +250,14 @@ func consumer(x *command.Call, g *collection.Group, key, name []byte) (*collecti
 	}
 	return c, err
 }
+
+// polled notes that a consumer has asked and got nothing. It is created if it is missing, as in Redis from
+// 7.2 on.
+func polled(x *command.Call, g *collection.Group, key, name []byte) error {
+	n := g.Consumers
+	err := g.Poll(name, x.Unit.Now())
+	if err == nil && g.Consumers > n {
+		noteStream(x, newConsumer, key)
+	}
+	return err
+}

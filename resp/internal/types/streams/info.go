@@ -179,11 +179,13 @@ func progress(x *command.Call, g *collection.Group) {
 }
 
 func consumerFull(x *command.Call, g *collection.Group, c *collection.Consumer, count int64) error {
-	x.Map(4)
+	x.Map(5)
 	x.BulkString("name")
 	x.Bulk(c.Name)
 	x.BulkString("seen-time")
 	x.Int(c.Seen)
+	x.BulkString("active-time")
+	x.Int(c.Active)
 	x.BulkString("pel-count")
 	x.Int(c.Pending)
 	x.BulkString("pending")
@@ -248,13 +250,19 @@ func cmdXinfoConsumers(x *command.Call) {
 	}
 	x.Array(len(consumers))
 	for _, c := range consumers {
-		x.Map(3)
+		x.Map(4)
 		x.BulkString("name")
 		x.Bulk(c.Name)
 		x.BulkString("pending")
 		x.Int(c.Pending)
 		x.BulkString("idle")
 		x.Int(max(x.Unit.Now()-c.Seen, 0))
+		x.BulkString("inactive")
+		if c.Active == collection.NeverActive {
+			x.Int(-1)
+		} else {
+			x.Int(max(x.Unit.Now()-c.Active, 0))
+		}
 	}
 	endReply(x, err)
 }

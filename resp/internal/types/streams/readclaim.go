@@ -26,11 +26,11 @@ func (g *groupRead) serveClaiming(x *command.Call, r *streamRead) (served bool, 
 	if err != nil {
 		return false, err
 	}
-	g.g.Save()
 	if d.n == 0 {
 		x.Buf = x.Buf[:at]
-		return false, nil
+		return false, g.polled(x, r)
 	}
+	g.g.Save()
 	insertLength(x.Writer, list, '*', int(d.n))
 	return true, nil
 }
@@ -39,7 +39,7 @@ func (g *groupRead) serveClaiming(x *command.Call, r *streamRead) (served bool, 
 type dueRead struct {
 	*groupRead
 	r *streamRead
-	c *collection.Consumer // once it is known; one that gets nothing is not created
+	c *collection.Consumer // once it has got something
 	n int64                // entries that were replied with
 }
 
@@ -86,6 +86,7 @@ func (d *dueRead) claimOne(x *command.Call, old *collection.Pending) error {
 	p := *old
 	p.Time, p.Consumer = now, c.Name
 	p.CountDelivery()
+	c.Act(now)
 	return d.g.Put(&p, old)
 }
 

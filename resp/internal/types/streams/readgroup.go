@@ -107,8 +107,7 @@ func (g *groupRead) reopen(x *command.Call, again bool, name []byte) (err error)
 	return err
 }
 
-// serve replies with the stream's name and entries. It is not served, and the consumer was not
-// seen, if there is nothing new.
+// serve replies with the stream's name and entries. It is not served if there is nothing new.
 func (g *groupRead) serve(x *command.Call, r *streamRead) (served bool, err error) {
 	at := len(x.Buf)
 	var ids []collection.ID
@@ -118,12 +117,14 @@ func (g *groupRead) serve(x *command.Call, r *streamRead) (served bool, err erro
 	if !g.history {
 		from, ok := g.g.Last.Next()
 		if !ok || g.s.Len() == 0 || from.Compare(g.s.Last) > 0 {
-			return false, nil
+			return false, g.polled(x, r)
 		}
 		streamName(x, g.key)
 		n, err := entriesIn(x, &g.s, from, collection.MaxID, r.count, false, func(id collection.ID) { ids = append(ids, id) })
 		if err != nil || n == 0 {
-			x.Buf = x.Buf[:at]
+			if x.Buf = x.Buf[:at]; err == nil {
+				err = g.polled(x, r)
+			}
 			return false, err
 		}
 	}
@@ -143,6 +144,15 @@ func (g *groupRead) serve(x *command.Call, r *streamRead) (served bool, err erro
 	return true, err
 }
 
+// polled notes that the consumer has asked, and got nothing.
+func (g *groupRead) polled(x *command.Call, r *streamRead) error {
+	err := polled(x, g.g, g.key, r.consumer)
+	if err == nil {
+		g.g.Save()
+	}
+	return err
+}
+
 // deliver notes that entries were delivered to a consumer.
 func (g *groupRead) deliver(x *command.Call, c *collection.Consumer, ids []collection.ID, noAck bool) error {
 	for _, id := range ids {
@@ -158,6 +168,7 @@ func (g *groupRead) deliver(x *command.Call, c *collection.Consumer, ids []colle
 		if err := g.g.Put(&p, old); err != nil {
 			return err
 		}
+		c.Act(p.Time)
 	}
 	return nil
 }
