@@ -254,6 +254,40 @@ func playInBubble(t *testing.T, script string) {
 	})
 }
 
+// Pending entries that were trimmed are passed by reads, some thousands each, also by one that waits.
+func TestClaimPassesManyEntriesThatAreGone(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o, waits := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	var adds [][]string
+	for i := range 25_000 {
+		adds = append(adds, []string{"XADD", "s", strconv.Itoa(i+1) + "-0", "f", "v"})
+	}
+	o.DoAll(adds)
+	o.Do("XGROUP", "CREATE", "s", "g", "0")
+	o.Do("XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">")
+	o.Want(":24999", "XTRIM", "s", "MAXLEN", "1")
+	for range 2 {
+		o.Want("_*", "XREADGROUP", "GROUP", "g", "c", "CLAIM", "0", "STREAMS", "s", ">")
+	}
+	waits.Send("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", "0", "STREAMS", "s", ">")
+	if got := waits.Next().String(); !strings.HasPrefix(got, "*(*($s *(*($25000-0 *($f $v) :") {
+		t.Errorf("the client that waited got %s", got)
+	}
+	o.Want("*(:25000 $1-0 $25000-0 *(*($c $24999) *($d $1)))", "XPENDING", "s", "g")
+	o.Do("DEL", "s") // the same again, but that it waits before there is anything
+	o.DoAll(adds)
+	o.Do("XGROUP", "CREATE", "s", "g", "0")
+	o.Do("XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">")
+	o.Do("XREADGROUP", "GROUP", "g", "c", "CLAIM", "9999999", "STREAMS", "s", ">")
+	waits.Send("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", "9999999", "STREAMS", "s", ">")
+	awaitBlocked(t, o, 1)
+	o.Want(":24999", "XTRIM", "s", "MAXLEN", "1")
+	o.Want(":1", "XNACK", "s", "g", "FAIL", "IDS", "1", "25000-0")
+	if got := waits.Next().String(); !strings.HasPrefix(got, "*(*($s *(*($25000-0 *($f $v) :") {
+		t.Errorf("the client that waited got %s", got)
+	}
+}
+
 // A client that waits through another node is woken when the time of an entry has come.
 func TestClaimWaitsAtTheOwner(t *testing.T) {
 	r := routedTest(t, 2)

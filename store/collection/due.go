@@ -146,16 +146,11 @@ func (g *Group) EachDue(until int64, yield func(p *Pending) bool) error {
 // dueTombstones is how many entries of the engine EachDue passes before it notes where the order begins.
 const dueTombstones = 32
 
-// OldestDue returns the time of the first entry in the order of delivery that there asks for, false if
-// there is none. It changes nothing. It is opened as for EachDue.
-func (g *Group) OldestDue(there func(id ID) (bool, error)) (at int64, ok bool, err error) {
-	var failure error
-	_, err = g.walkDue(math.MaxInt64, nil, func(p *Pending, _ int) bool {
-		at = p.Time
-		ok, failure = there(p.ID)
-		return !ok && failure == nil
-	})
-	return at, ok, errors.Join(failure, err)
+// PeekDue calls yield for what is in the order of delivery, from the oldest on, until it returns false. It
+// changes nothing. It is opened as for EachDue.
+func (g *Group) PeekDue(yield func(at int64, id ID) bool) error {
+	_, err := g.walkDue(math.MaxInt64, nil, func(p *Pending, _ int) bool { return yield(p.Time, p.ID) })
+	return err
 }
 
 // walkDue calls yield for the order of delivery up to a time, with how many entries of the engine were

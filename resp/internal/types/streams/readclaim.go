@@ -20,7 +20,7 @@ func (g *groupRead) serveClaiming(x *command.Call, r *streamRead) (served bool, 
 	if _, err = g.g.KeepDue(); err == nil {
 		err = d.claim(x)
 	}
-	if err == nil && (r.count == 0 || d.n < r.count) {
+	if err == nil && !d.isFull() {
 		err = d.readNew(x)
 	}
 	if err != nil {
@@ -41,7 +41,13 @@ type dueRead struct {
 	r *streamRead
 	c *collection.Consumer // once it has got something
 	n int64                // entries that were replied with
+	// gone is how many entries were set aside, since they are none of the stream any more.
+	gone int
 }
+
+// mostGone is how many pending entries that are gone from the stream one read passes. A further read goes on
+// behind them.
+const mostGone = 10_000
 
 func (d *dueRead) consumer(x *command.Call) (c *collection.Consumer, err error) {
 	if d.c == nil {
@@ -49,6 +55,9 @@ func (d *dueRead) consumer(x *command.Call) (c *collection.Consumer, err error) 
 	}
 	return d.c, err
 }
+
+// isFull reports whether there are as many entries as were asked for.
+func (d *dueRead) isFull() bool { return d.r.count > 0 && d.n >= d.r.count }
 
 // claim replies with what has been pending for long enough, and makes it the consumer's. What is no entry
 // of the stream any more stays pending, and is not looked at again.
@@ -58,7 +67,7 @@ func (d *dueRead) claim(x *command.Call) error {
 		if failure = d.claimOne(x, p); failure == nil && !mayGrow(x) {
 			failure = errReplySize
 		}
-		return failure == nil && d.n != d.r.count
+		return failure == nil && !d.isFull() && d.gone < mostGone
 	})
 	return errors.Join(failure, err)
 }
@@ -70,6 +79,7 @@ func (d *dueRead) claimOne(x *command.Call, old *collection.Pending) error {
 	}
 	if !found {
 		d.g.SetAside(old)
+		d.gone++
 		return nil
 	}
 	c, err := d.consumer(x)
@@ -108,7 +118,7 @@ func (d *dueRead) readNew(x *command.Call) error {
 		if d.n++; !mayGrow(x) {
 			failure = errReplySize
 		}
-		return failure == nil && d.n != d.r.count
+		return failure == nil && !d.isFull()
 	})
 	if err = errors.Join(failure, err); err != nil || len(ids) == 0 {
 		return err
@@ -126,18 +136,28 @@ func (g *groupRead) claimable(x *command.Call, r *streamRead, alarm *command.Ala
 	if !r.claims || g.g.Pending == 0 {
 		return false
 	}
-	at, ok, err := g.g.OldestDue(func(id collection.ID) (bool, error) {
-		_, found, err := g.s.Get(id)
-		return found, err
+	until, gone := x.Unit.Now()-r.idle, 0
+	var failure error
+	next, due := int64(0), false // the next entry's time, and whether one can be claimed
+	again := !g.g.HasAllDue()    // the command itself makes up the order of delivery
+	err := g.g.PeekDue(func(at int64, id collection.ID) bool {
+		if next = at; at > until {
+			return false
+		}
+		if gone++; gone > mostGone { // as it passes what is gone
+			again = true
+			return false
+		}
+		_, due, failure = g.s.Get(id)
+		return !due && failure == nil
 	})
-	until := x.Unit.Now() - r.idle
 	switch {
-	case err != nil || !ok && !g.g.HasAllDue():
-		alarm.Set(time.Millisecond) // the command itself makes up the order of delivery
-	case ok && at > until:
-		alarm.Set(command.Milliseconds(uint64(at) - uint64(until)))
-	case ok:
+	case due:
 		return true
+	case again || err != nil || failure != nil:
+		alarm.Set(time.Millisecond)
+	case next > until:
+		alarm.Set(command.Milliseconds(uint64(next) - uint64(until)))
 	}
 	return false
 }
