@@ -106,6 +106,9 @@ type streamReader struct {
 	last   StreamID
 	fields [][]byte
 	buf    []byte
+	// active, unless it is nil, is told how many bytes are left before each time at which a consumer was
+	// active.
+	active func(left int)
 }
 
 func (r *streamReader) wrong(format string, args ...any) {

@@ -130,6 +130,9 @@ func (r *streamReader) consumers(pending []StreamPending) {
 		name, seen := r.text(), r.time()
 		active := seen // the best guess, which is Redis', too
 		if r.enc >= typeStream3 {
+			if r.active != nil {
+				r.active(len(r.p))
+			}
 			active = r.time()
 		}
 		if r.err == nil {

@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -266,6 +267,12 @@ func TestRedisAgreesOnStreams(t *testing.T) {
 				}
 				continue
 			}
+			if form == typeStream3 {
+				payload := all.write(form)
+				if short, err := StreamWithoutActive(payload[:len(payload)-footerLen]); err != nil || !bytes.Equal(short, ours[:len(ours)-footerLen]) {
+					t.Fatalf("in the form of Redis 7.0 it is %x, %v, want %x", short, err, ours)
+				}
+			}
 			if got, want := strings.Join(again.lines, "\n"), strings.Join(all.lines, "\n"); got != want {
 				t.Fatalf("form %d:\n%.1000s\nwant\n%.1000s", form, got, want)
 			}
@@ -401,9 +408,16 @@ func FuzzStreams(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := streamOf(all.write(form))
+		payload := all.write(form)
+		again, err := streamOf(payload)
 		if got, want := strings.Join(again.lines, "\n"), strings.Join(all.lines, "\n"); err != nil || got != want {
 			t.Errorf("%s\nbecomes, %v,\n%s", want, err, got)
+		}
+		if form == typeStream3 {
+			short, err := StreamWithoutActive(payload[:len(payload)-footerLen])
+			if want := all.write(typeStream2); err != nil || !bytes.Equal(short, want[:len(want)-footerLen]) {
+				t.Errorf("%s\nin the form of Redis 7.0, %v, is\n%x, want\n%x", strings.Join(all.lines, "\n"), err, short, want)
+			}
 		}
 	})
 }

@@ -70,6 +70,11 @@ func (w *Writer) Key(database int, key, payload []byte, expireAt int64) error {
 	if len(body) == 0 {
 		return fmt.Errorf("%w: an empty payload", rdb.ErrFormat)
 	}
+	if w.version < rdb.ActiveVersion {
+		if body, err = rdb.StreamWithoutActive(body); err != nil {
+			return err
+		}
+	}
 	if needed := oldestVersion(body[0]); needed > w.version {
 		return fmt.Errorf("%w: a value of type %d needs RDB version %d, and the file is of version %d", ErrVersion, body[0], needed, w.version)
 	}

@@ -208,7 +208,8 @@ func (d *dumper) key(key []byte) error {
 	found := false
 	err := d.s.pin.View(d.unit, key, func(v store.Value) (err error) {
 		found, expiry = true, v.Expiry
-		d.payload, err = collection.AppendDump(d.payload[:0], d.unit, key, v)
+		// A version that holds all there is of a value, which the oldest one does not of a stream.
+		d.payload, err = collection.AppendDumpAs(d.payload[:0], d.unit, key, v, rdbfile.MaxWriteVersion)
 		return err
 	})
 	if err != nil || !found || len(d.payload) == 0 { // or the time of all fields of a hash has come
