@@ -14,6 +14,7 @@ import (
 // backups, promotions, merged neighbours and leaves, also when the node's other loops are
 // late to see what the table has decided.
 func TestPlannedChangesFailNoWrite(t *testing.T) {
+	randomtest.Draw(t, 3)
 	for _, backups := range []int{1, 2} {
 		t.Run(fmt.Sprintf("backups=%d", backups), func(t *testing.T) {
 			randomtest.DrawShort(t, 3)

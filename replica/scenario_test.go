@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -37,6 +38,7 @@ import (
 // A phase is planned, copying, insync, serving or done: of a handoff, when the first of
 // its ranges gets there.
 func TestScenarios(t *testing.T) {
+	randomtest.Draw(t, 3)
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		if strings.Contains(path, "fuzz") {
 			return

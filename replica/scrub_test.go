@@ -208,6 +208,7 @@ func TestScrubFindsDifferences(t *testing.T) {
 // However much is written, what is right is never taken for wrong. Without one of its two
 // rules it would be.
 func TestScrubRaisesNoFalseAlarm(t *testing.T) {
+	randomtest.Draw(t, 4)
 	one := []rules.Set{rules.Arrived, rules.Unchanged}[rand.IntN(2)]
 	for _, test := range []struct {
 		without rules.Set
@@ -290,6 +291,7 @@ func TestDamagedCopyIsReplaced(t *testing.T) {
 
 // What could not be removed is not received: it would be removed later, with what came.
 func TestDamageIsRemovedBeforeReceiving(t *testing.T) {
+	randomtest.Draw(t, 3)
 	randomtest.DrawShort(t, 4)
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		stop := c.clients(seed, 300)
@@ -379,6 +381,7 @@ func TestMembersDiscardNothing(t *testing.T) {
 // A round takes as long as it should, stops while data may not move, and is done at once if
 // that is ordered.
 func TestScrubTakesItsTime(t *testing.T) {
+	randomtest.Draw(t, 4)
 	randomtest.DrawShort(t, 4)
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		c.every.Store(int64(10 * time.Minute))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"go.uber.org/goleak"
@@ -123,6 +124,7 @@ func TestClosingServerEndsWaits(t *testing.T) {
 
 // Very many clients wait for one key: each costs a connection, and is served in its turn.
 func TestManyWaitForOneKey(t *testing.T) {
+	randomtest.Draw(t, 3)
 	n := 5000
 	if testing.Short() {
 		n = 300

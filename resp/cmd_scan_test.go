@@ -86,6 +86,7 @@ func scanAll(t *testing.T, c *redis.Client, pattern string, count int64) (keys [
 
 // TestScanWhileKeysComeAndGo: whoever is there throughout is returned.
 func TestScanWhileKeysComeAndGo(t *testing.T) {
+	randomtest.Draw(t, 3)
 	_, addr := serveTest(t, nil)
 	c := testClient(t, addr)
 	ctx := context.Background()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -13,6 +14,7 @@ import (
 // Each command that builds something beside its reply answers, or says that there is no memory,
 // where client-memory is small, and gives back what it was charged; with more memory it answers.
 func TestCommandsBuildWithinClientMemory(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("one connection at a time")
 	}

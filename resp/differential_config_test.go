@@ -44,6 +44,7 @@ var notCompared = map[string]bool{
 }
 
 func TestConfigTakesWhatRedisTakes(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}

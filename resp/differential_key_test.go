@@ -577,6 +577,7 @@ func TestKeyScriptsLikeRedis(t *testing.T) {
 // TestRandomKeyCommandsLikeRedis runs random commands on few keys. Expiries are
 // far off or past, so that no key vanishes at one server before the other.
 func TestRandomKeyCommandsLikeRedis(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}

@@ -4,11 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A key whose command names it as its own source and destination has the expiry that it has in
 // Redis, also if the value is one element, or becomes empty on the way.
 func TestExpiryIsAsInRedisWhenSourceIsDestination(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}

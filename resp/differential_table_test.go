@@ -432,6 +432,7 @@ func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 
 // Hashes and sets travel to a Redis and back, of any size and with an expiry.
 func TestTablesTravelByDumpAndRestore(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}

@@ -103,6 +103,7 @@ func TestGarbage(t *testing.T) {
 // TestSlowReaders: clients that ask for much and read nothing take no more memory
 // than they may, and others are served.
 func TestSlowReaders(t *testing.T) {
+	randomtest.Draw(t, 3)
 	const (
 		memory  = 8 << 20
 		clients = 40

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/store"
@@ -64,6 +65,7 @@ func TestKeyThatLooksStoredIsMovedWithinItsDatabase(t *testing.T) {
 
 // The policy of a database is not changed while an earlier request for its keys runs.
 func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
+	randomtest.Draw(t, 4)
 	o := new(policyOrders)
 	r := routedTestWith(t, 1, func(c *Config, _ *store.Config) { c.Operator = o })
 	o.r = r

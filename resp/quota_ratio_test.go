@@ -43,6 +43,7 @@ func (u *cacheUser) read(keys []string) {
 // TestHitRatioIsThatOfRedis reads by a Zipf distribution from ten times as much data as fits, also while a
 // scan reads keys that are not read again.
 func TestHitRatioIsThatOfRedis(t *testing.T) {
+	randomtest.Draw(t, 6)
 	if testing.Short() {
 		t.Skip("one client: nothing for the race detector")
 	}

@@ -117,6 +117,7 @@ func evictServer(t *testing.T, limit, policy string) (*Server, *resptest.Conn) {
 }
 
 func TestEvictionKeepsDataWithinLimit(t *testing.T) {
+	randomtest.Draw(t, 4)
 	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
 			randomtest.DrawShort(t, 4)

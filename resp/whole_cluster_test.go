@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node"
@@ -150,6 +151,7 @@ func locate(ctx context.Context, client *redis.Client, tag string) (token uint32
 func point(token uint32) string { return fmt.Sprintf("0x%08x", token^1<<31) }
 
 func TestClusterAnswersAsRedisWhileRangesChangeHands(t *testing.T) {
+	randomtest.Draw(t, 4)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	began := time.Now()

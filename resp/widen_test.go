@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
@@ -63,6 +64,7 @@ func TestScriptWithEverMoreKeysIsRunFewTimes(t *testing.T) {
 // A script or transaction that needs another key after it has begun a value with entries of its
 // own, or has written a large one, is begun anew and done once.
 func TestScriptIsDoneOnceWhenItNeedsAKeyAfterALargeWrite(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("one connection at a time")
 	}

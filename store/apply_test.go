@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -66,6 +67,7 @@ func (s *Store) settles(t *testing.T) {
 // TestBatchesMayBeAppliedTogether, however many: the store is the same in the end, and
 // who waits is told once, when all is settled.
 func TestBatchesMayBeAppliedTogether(t *testing.T) {
+	randomtest.Draw(t, 3)
 	rnd := seeded(t)
 	src, batches := handedOver(t, rnd)
 	parts := manyRanges(170, 2)

@@ -19,6 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/identity"
@@ -142,6 +143,7 @@ const syncRecord = 25
 // A log that ends, or turns to garbage, anywhere behind its mark opens, with all the
 // units that end before; one that does before its mark is damaged.
 func TestTornLog(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}

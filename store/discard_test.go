@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -137,6 +138,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 
 // TestDamageAcrossAnEnd is told: the range is empty, and more has to go.
 func TestDamageAcrossAnEnd(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}

@@ -173,6 +173,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 // Logs are begun, ended, used again and deleted as fast as it goes, with crashes
 // before each kind of these steps; what is left opens, several lives in a row.
 func TestCrashesWhileLogsRotate(t *testing.T) {
+	randomtest.Draw(t, 3)
 	for _, mode := range modes() {
 		t.Run(string(mode), func(t *testing.T) {
 			seed := testSeed(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -188,6 +189,7 @@ var logFaults = []struct {
 // Each fault runs in one mode, drawn anew in each run: a run opens eight stores. go tool task
 // test:store runs each fault in every mode.
 func TestLogFaults(t *testing.T) {
+	randomtest.Draw(t, 4)
 	drawn := rand.Perm(3)
 	for i, mode := range []Fsync{FsyncAlways, FsyncEverySec, FsyncNo} {
 		for j, tt := range logFaults {

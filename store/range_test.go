@@ -234,6 +234,7 @@ func TestDropAfterACrash(t *testing.T) {
 
 // TestApplyAfterACrash: of each batch all or nothing, and what is behind follows.
 func TestApplyAfterACrash(t *testing.T) {
+	randomtest.Draw(t, 3)
 	randomtest.DrawShort(t, 4)
 	rnd := seeded(t)
 	src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))

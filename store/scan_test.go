@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"maps"
 	"math/rand/v2"
@@ -326,6 +327,7 @@ func (f slowFile) SyncData() error {
 // TestRandomKeyIsFair: no key is much likelier than another, whether few or many
 // share a token or a slice.
 func TestRandomKeyIsFair(t *testing.T) {
+	randomtest.Draw(t, 6)
 	if testing.Short() {
 		t.Skip("draws thousands of keys, one after the other")
 	}

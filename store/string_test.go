@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -25,6 +26,7 @@ type stringModel struct {
 // Random writes and reads of strings around the piece borders, several in a unit,
 // must agree with plain byte slices, at once and after the store was opened again.
 func TestStringsAgreeWithByteSlices(t *testing.T) {
+	randomtest.Draw(t, 4)
 	oneGoroutine(t)
 	for run := range rounds(4) {
 		seed := rand.Uint64()

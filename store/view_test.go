@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -78,6 +79,7 @@ func TestUnitScansItsOwnChanges(t *testing.T) {
 }
 
 func TestUnitDrawsFairlyFromItsOwnChanges(t *testing.T) {
+	randomtest.Draw(t, 3)
 	oneGoroutine(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)

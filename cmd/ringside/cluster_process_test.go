@@ -17,6 +17,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring"
@@ -294,6 +295,7 @@ func rueidisDoer(client rueidis.Client) nodetest.Doer {
 // Three nodes join one, and two leave, while every kind of client goes on: not one command
 // fails, and every answer is right.
 func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("takes many seconds")
 	}
@@ -415,6 +417,7 @@ func (c *processCluster) leave(id string) {
 // Whoever is killed while ranges change hands, and starts again: what was acknowledged is
 // there, once.
 func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
+	randomtest.Draw(t, 4)
 	t.Parallel() // it waits most of the time
 	if testing.Short() {
 		t.Skip("takes many seconds")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 )
 
@@ -25,6 +26,7 @@ import (
 // each restart whether everything acknowledged is there: kill -9 must lose nothing
 // in any fsync mode.
 func TestCrash(t *testing.T) {
+	randomtest.Draw(t, 3)
 	t.Parallel() // it waits most of the time
 	kills := 3
 	if os.Getenv("RINGSIDE_LONG") != "" {

@@ -1,6 +1,7 @@
 package randomtest
 
 import (
+	"flag"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -29,6 +30,22 @@ func DrawShort(t testing.TB, n int) {
 	t.Helper()
 	if testing.Short() && os.Getenv("RINGSIDE_TEST_SEED") == "" && rand.IntN(n) > 0 {
 		t.Skipf("not drawn this time: one of %d runs has this test under -short", n)
+	}
+}
+
+// Draw skips a test in all but one of n runs on average. It is for tests that take a second of
+// processor time or more, beside which others look at the same code. go tool task test:all has them all,
+// and so has every run that names a seed or, by -run, a test.
+func Draw(t testing.TB, n int) {
+	t.Helper()
+	if os.Getenv("RINGSIDE_LONG") != "" || os.Getenv("RINGSIDE_ALL") != "" || os.Getenv("RINGSIDE_TEST_SEED") != "" {
+		return
+	}
+	if run := flag.Lookup("test.run"); run != nil && run.Value.String() != "" {
+		return
+	}
+	if rand.IntN(n) > 0 {
+		t.Skipf("not drawn this time: one of %d runs has this test, and go tool task test:all", n)
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // Widths of what pages are shown on.
@@ -180,6 +182,7 @@ func checkUsable(t *testing.T, all []seen, overTime bool) {
 
 // All pages share one browser, whose start costs more than a page.
 func TestPagesAreUsableOnPhonePaperAndDesk(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -102,6 +103,7 @@ func TestBenchmarkCountsEachKey(t *testing.T) {
 }
 
 func TestBenchmarkFollowsFromTheSeed(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("TestBenchmarkCountsEachKey runs the same goroutines")
 	}
@@ -122,6 +124,7 @@ func TestBenchmarkFollowsFromTheSeed(t *testing.T) {
 // Rendezvous hashing, ketama, multi-probe hashing, AnchorHash and MementoHash promise that no key moves between nodes that
 // stay, and that all return; the others that are named move some.
 func TestBenchmarkShowsWhatAlgorithmsPromise(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("TestBenchmarkCountsEachKey runs the same goroutines")
 	}

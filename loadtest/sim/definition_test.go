@@ -15,6 +15,7 @@ import (
 // TestOutcomesAreThoseOfTheirDefinition takes small simulations and counts every key by
 // itself, at every step, as the report's fields are defined.
 func TestOutcomesAreThoseOfTheirDefinition(t *testing.T) {
+	randomtest.Draw(t, 4)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for round := range randomtest.Length(48, 2) {

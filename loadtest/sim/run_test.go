@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -49,6 +50,7 @@ func timeless(t *testing.T, r *Report) string {
 }
 
 func TestReportFollowsFromTheSeedAlone(t *testing.T) {
+	randomtest.Draw(t, 3)
 	c := small()
 	first := timeless(t, simulate(t, c))
 	runs := []int{1, 3, 8}
@@ -140,6 +142,7 @@ func TestLeastMoveIsGrowthOfFairShares(t *testing.T) {
 // What hashing by rank promises: data moves to who joins or gains weight, or from who
 // leaves or loses it.
 func TestNothingMovesBetweenSurvivors(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("TestReportFollowsFromTheSeedAlone runs the same goroutines")
 	}
@@ -326,6 +329,7 @@ func TestKeyFileFaultNamesFileAndLine(t *testing.T) {
 }
 
 func TestKeysOfOneSlotOrTagLieTogether(t *testing.T) {
+	randomtest.Draw(t, 3)
 	var text strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&text, "{tag}%d\n", i)

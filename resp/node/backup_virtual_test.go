@@ -18,6 +18,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/internal/moment"
@@ -216,6 +217,7 @@ func (c *virtualCluster) slowCoordinator() *backup.Keeper {
 // TestBackupIsOfOneMoment takes backups and exports under load, also while ranges move and nodes crash: each is of
 // one moment, or an error. Pauses stay short.
 func TestBackupIsOfOneMoment(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 3, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.backed()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
@@ -125,6 +126,7 @@ func (c *virtualCluster) evened(overrides func(n int) bool) {
 // TestBalanceLoadEvensHotRangesUnderEachStrategy has one node with most of the load. One order moves ranges to the
 // others, no command fails meanwhile, and off leaves everything to the strategy again.
 func TestBalanceLoadEvensHotRangesUnderEachStrategy(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("takes minutes with the race detector, and the same goroutines as TestChaosLooksLikeOneServer")
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A queue is a list of a cluster that clients of all nodes push to and wait for.
@@ -155,6 +157,7 @@ func TestWaitingClientsSurviveStopOfNode(t *testing.T) {
 
 // A node dies, or stands still: elements may be lost for those that are told so.
 func TestWaitingClientsWhileNodeIsReplaced(t *testing.T) {
+	randomtest.Draw(t, 3)
 	for name, frozen := range map[string]bool{"killed": false, "stands still": true} {
 		t.Run(name, func(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
@@ -177,6 +178,7 @@ func (cl *cachingClient) run(ctx context.Context, rnd *rand.Rand, w *writtenKeys
 // after a change was acknowledged, made through any node, while nodes join, leave, crash and
 // do not reach each other.
 func TestNoClientOfAClusterKeepsStaleValue(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("a large run in virtual time")
 	}

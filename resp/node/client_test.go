@@ -15,6 +15,7 @@ import (
 
 	"github.com/uber-go/tally/v4"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/client"
 )
@@ -53,6 +54,7 @@ func shares(t *testing.T, nodes ...*Node) {
 // A client that routes by itself runs a mixed load while two nodes join and one leaves:
 // no command fails, and none is executed twice or not at all.
 func TestRingFollowsJoinsAndLeaves(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // Expiry is by the clock on the wall, as in Redis: a clock that is set ahead makes keys expire
 // that have less time left, and those stay gone. Nothing else is lost by it, whichever clock a
 // failover leads to, and copies stay alike.
 func TestExpiryWhenClocksAreSet(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		set := func(id string, to time.Duration) {

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/members"
@@ -93,6 +94,7 @@ func read(t *testing.T, client *redis.Client, key string) (cmd *redis.StringCmd)
 // Two nodes join one that has data while clients write through all of them: every node
 // serves every key, each gets its share, and nothing is lost.
 func TestNodesJoinUnderLoad(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
@@ -82,6 +83,7 @@ func (c *virtualCluster) notices(id, classes string) {
 // Whoever has subscribed, through any node, hears of each acknowledged write once, whichever
 // node has made it, while nodes join, leave and crash.
 func TestEventsOfAcknowledgedWritesAreHeardOnce(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("a large run in virtual time")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -61,6 +62,7 @@ func (n *Node) differs(t *testing.T, row *table.Row, other *Node) int {
 // What clients are told is on the backups by then: all kinds of changes, also of long
 // values, and after a flush.
 func TestBackupsHoldAcknowledgedWrites(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/bus"
 )
 
 // TestFunctionsReachAllNodes loads libraries through one node and calls them through others at once, with keys
 // of all nodes, also on nodes that join, restart or lag behind.
 func TestFunctionsReachAllNodes(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.ValuesVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}

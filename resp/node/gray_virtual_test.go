@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -141,6 +142,7 @@ const handOver = 6 * time.Second
 // A node that lives and gossips but cannot serve is replaced like a dead one, whether it
 // leads the table or not, and returns once it can serve again.
 func TestNodeThatCannotServeIsReplaced(t *testing.T) {
+	randomtest.Draw(t, 3)
 	played := 0
 	for name, state := range grayStates { // -short plays one of them, in the map's random order
 		if played++; testing.Short() && played > 1 {

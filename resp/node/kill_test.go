@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
@@ -16,6 +17,7 @@ import (
 // On real sockets and disks: a node is killed under load, the others take over, nothing that
 // was acknowledged is lost, and it comes back from its directory.
 func TestKillUnderLoad(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

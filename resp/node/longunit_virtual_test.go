@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -142,6 +143,7 @@ var longCases = map[string]longCase{
 // dead backup in its sets, nor other nodes from taking over. Ranges that it does not touch are
 // cut, copied and handed over; those of its latch wait, and all keys of other latches are served.
 func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
+	randomtest.Draw(t, 4)
 	long := bytes.Repeat([]byte("x"), 3<<20)
 	for event, test := range longCases {
 		for name, begin := range longUnits {

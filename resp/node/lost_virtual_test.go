@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -54,6 +55,7 @@ func (c *virtualCluster) within(d time.Duration, what string, done func() bool) 
 // A range whose only copy is away is refused, never empty; it is back with its node. If
 // that comes with a new directory, it is lost, and refused until it is made anew.
 func TestLostRangeIsNeverEmpty(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
 		c.three()
@@ -114,6 +116,7 @@ func TestLostRangeIsNeverEmpty(t *testing.T) {
 
 // With --recreate-after nobody has to be asked.
 func TestRecreateAfterIsForCaches(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("a large run in virtual time")
 	}

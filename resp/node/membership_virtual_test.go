@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
@@ -42,6 +43,7 @@ func (c *virtualCluster) do(id string, args ...any) (string, error) {
 // The leader leaves while nodes are cut off and crash: no acknowledged write is lost, and the
 // leave completes once a majority is there.
 func TestLeaveOfLeaderCompletesWhenNodesFailBeside(t *testing.T) {
+	randomtest.Draw(t, 4)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 23))
 		names := make([]string, 0, len(besideLeave))
@@ -107,6 +109,7 @@ func leaveBeside(t *testing.T, seed uint64, rnd *rand.Rand, name string) {
 // A node that is cut off is forgotten while it runs and has clients. It answers none of them
 // with what has changed since, and when it is back no acknowledged write is lost.
 func TestForgottenNodeThatRunsServesNothingOld(t *testing.T) {
+	randomtest.Draw(t, 4)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) { cfg.RereplicateAfter = 2 * time.Second })
 		c.three()
@@ -157,6 +160,7 @@ func TestForgottenNodeThatRunsServesNothingOld(t *testing.T) {
 // A node that is told to leave is forgotten while it is cut off, before it has handed everything
 // over. It ends once it is reached again.
 func TestLeavingNodeThatIsForgottenEnds(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) { cfg.RereplicateAfter = 2 * time.Second })
 		c.three()
@@ -241,6 +245,7 @@ func TestIsolatedNodeStaysRegistered(t *testing.T) {
 // Both sides of a cluster are recovered, each on its own. They go on as two clusters that
 // never mix, also when they find each other.
 func TestBothSidesThatAreRecoveredStayApart(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("it recovers and starts two clusters, one after the other")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -146,6 +147,7 @@ func TestDirectoryRegisteredUnderTwoNamesComesBack(t *testing.T) {
 
 // The same in a cluster: the group reaches the node by whichever name it knows.
 func TestMembersRegisteredUnderTwoNamesComeBack(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		// The Raft library changes a peer's address under a lock and reads its id without:
 		// the id stays the same, yet the race detector reports it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -67,6 +68,7 @@ func (c *virtualCluster) powerLoss(id string) {
 // synced: nothing that was acknowledged is lost. A disk that lies about its syncs is found out,
 // and its node starts with an empty directory.
 func TestNothingIsLostByPowerFailuresOfSingleNodes(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 31))
 		mode := []string{string(store.FsyncAlways), string(store.FsyncEverySec)}[rnd.IntN(2)]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica"
 )
@@ -26,6 +27,7 @@ func ringInfo(client *redis.Client, name string) int64 {
 // How far a handoff is can be seen through any node while it goes on, is paused, and is
 // over.
 func TestProgressIsSeenThroughEveryNode(t *testing.T) {
+	randomtest.Draw(t, 3)
 	t.Cleanup(func() { goneInTheEnd(t) })
 	a := openMember(t, "node-a")
 	defer a.Close()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -54,6 +55,7 @@ func (c *virtualCluster) copiesAgree() {
 // TestClusterKeepsItsQuotaByEviction writes many times what the nodes may hold, kills a node, and goes on.
 // Primaries stay within their limits, and backups have what primaries have.
 func TestClusterKeepsItsQuotaByEviction(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		const limit, size = 100 << 10, 1000
 		c := quotaCluster(t, seed, limit, "allkeys-lru")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -96,6 +97,7 @@ func belongingIn(t *testing.T, dir string) membership {
 // wherever, keeps both from starting and is finished by the same again; then both go on
 // with all that they had, and refuse the rest.
 func TestInterruptedRecoveryIsFinished(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 1 })
 		ids := []string{"a", "b", "c", "d", "e"}

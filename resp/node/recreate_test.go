@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
@@ -13,6 +14,7 @@ import (
 
 // A node that is away for good is forgotten once its ranges are given up.
 func TestForgetAndRecreate(t *testing.T) {
+	randomtest.Draw(t, 4)
 	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	client := clients[0]
@@ -76,6 +78,7 @@ func putDirectly(t *testing.T, n *Node, key, value string) {
 
 // What a node has from earlier is neither lost nor found again unasked.
 func TestRecreateDoesNotMixOldCopiesIn(t *testing.T) {
+	randomtest.Draw(t, 3)
 	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	client := clients[0]

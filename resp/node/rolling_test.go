@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -76,6 +77,7 @@ func (c *virtualCluster) sent() (bytes int64) {
 // Each node in turn is stopped and started again, the next one once probes say that it
 // may go: no command of a client of the others fails or waits long, and hardly any data moves.
 func TestRollingRestartFailsNothing(t *testing.T) {
+	randomtest.Draw(t, 3)
 	if testing.Short() {
 		t.Skip("a large run in virtual time")
 	}
@@ -196,6 +198,7 @@ func (c *virtualCluster) alike() {
 // The number of backups is raised and lowered while clients write, and nodes leave that
 // have copies: all copies that there are in the end are the same, and nowhere is more.
 func TestBackupsAreRaisedAndLowered(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("a large run in virtual time")
 	}

@@ -4,11 +4,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // However often nodes are started again, and whoever serves a range then, everything is
 // compared about once in an interval: each goes on where the last one was.
 func TestComparisonsContinueAfterRestarts(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("one goroutine compares")
 	}

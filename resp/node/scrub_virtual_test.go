@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/scrub"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
@@ -209,6 +210,7 @@ func (c *virtualCluster) served(values map[string][]byte, through ...string) (st
 // What was changed in a backup behind everybody's back is found and repaired, while clients
 // go on, and told.
 func TestChangedBackupIsRepaired(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
 		c.backed()
@@ -269,6 +271,7 @@ func TestChangedBackupIsRepaired(t *testing.T) {
 
 // A bit that flips on a disk costs nobody anything, whatever copies it is in.
 func TestFlippedBitIsRepaired(t *testing.T) {
+	randomtest.Draw(t, 4)
 	which := []string{"backup", "primary"}
 	if i := rand.IntN(2); isBrief() {
 		which = which[i : i+1]
@@ -329,6 +332,7 @@ func TestFlippedBitIsRepaired(t *testing.T) {
 // Damage that goes on in what belongs to no range cannot be got rid of: it is told, and
 // nobody loses anything.
 func TestDamageOutsideRangesIsReported(t *testing.T) {
+	randomtest.Draw(t, 4)
 	if testing.Short() {
 		t.Skip("under the race detector, one kind of damage shows what there is to see")
 	}
@@ -361,6 +365,7 @@ func TestDamageOutsideRangesIsReported(t *testing.T) {
 
 // However much is written, expires and is removed, what is right is not taken for wrong.
 func TestNothingIsWrongUnderHeavyWrites(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
 		c.backed()

@@ -207,6 +207,7 @@ var occasions = []occasion{
 // or bounds, and starts again: nothing that was acknowledged is lost, and no answer is ever
 // wrong.
 func TestNothingIsLostWhenNodeEndsAtAnyStep(t *testing.T) {
+	randomtest.Draw(t, 3)
 	randomtest.DrawShort(t, 4)
 	var known []step.Step
 	for _, o := range occasions {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
@@ -63,6 +64,7 @@ func (c *virtualCluster) switched(to string) {
 // TestSwitchOfStrategyLosesAndFailsNothing switches a cluster with clients from strategy to strategy
 // and back. No command fails, no reply is wrong, and nothing is lost.
 func TestSwitchOfStrategyLosesAndFailsNothing(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
@@ -147,6 +149,7 @@ func TestSwitchIsRefusedWithReason(t *testing.T) {
 // TestOlderBuildTakesNoPartInSwitch has a node that does not understand the entry of a switch. As long as
 // it is there the switch is refused. After a switch it is refused.
 func TestOlderBuildTakesNoPartInSwitch(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.SwitchVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
@@ -182,6 +185,7 @@ func TestOlderBuildTakesNoPartInSwitch(t *testing.T) {
 // TestSwitchGoesOnAfterRestartsAndOrders interrupts a switch: it is paused, throttled, its nodes stop,
 // the leader crashes, it is switched elsewhere and back, and settings change.
 func TestSwitchGoesOnAfterRestartsAndOrders(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A bank is accounts on one node, between which clients move money.
@@ -85,6 +87,7 @@ func (b bank) move(ctx context.Context, client *redis.Client, rnd *rand.Rand, na
 // all there whenever somebody looks, and no move that was acknowledged is lost, while nodes
 // come, die and leave.
 func TestTransactionsLoseNothingWhileNodesComeAndGo(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/replica/bus"
 )
 
@@ -11,6 +12,7 @@ import (
 // range of versions and one is newer than this. Then the old one is upgraded. No command of a
 // client fails.
 func TestClusterOfMixedVersionsServesAndIsUpgraded(t *testing.T) {
+	randomtest.Draw(t, 4)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		speaks := map[string]bus.Versions{"a": {Oldest: 3, Newest: 4}, "b": {Oldest: 3, Newest: 3}, "c": {Oldest: 3, Newest: 6}}
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.Databases = speaks[cfg.ID], 1 })

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // What applications build of several commands, under faults: lists to which transactions and
@@ -248,6 +250,7 @@ func (l *lock) hold(ctx context.Context, client *redis.Client, token string, rnd
 // Lists to which transactions and scripts append, queues and locks hold what they promise
 // while nodes join, crash, are cut off and leave.
 func TestTransactionsQueuesAndLocksUnderFaults(t *testing.T) {
+	randomtest.Draw(t, 3)
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()

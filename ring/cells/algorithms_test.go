@@ -124,6 +124,7 @@ func TestBoundedStaysWithinItsBound(t *testing.T) {
 
 // The largest share against the mean: what the papers say of each algorithm.
 func TestSharesAreAsEvenAsThePapersSay(t *testing.T) {
+	randomtest.Draw(t, 3)
 	const nodes, hashes = 100, 400_000 // 4,000 each, with a standard deviation of 1.6 %
 	for _, tt := range []struct {
 		name      string

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/ringtest"
 )
@@ -12,6 +13,7 @@ import (
 func always(_, _ []ring.Member) bool { return true }
 
 func TestConformance(t *testing.T) {
+	randomtest.Draw(t, 4)
 	for _, tt := range []struct {
 		name       string
 		strategy   *Strategy

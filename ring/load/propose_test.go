@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -195,6 +196,7 @@ func (m *model) leastBytes(ratio float64) float64 {
 // TestHotRangeIsEvenedWithFewBytes has one node at three times the mean. Its load goes to the others by at most 1.2
 // times the bytes that have to move for a ratio of 1.2.
 func TestHotRangeIsEvenedWithFewBytes(t *testing.T) {
+	randomtest.Draw(t, 3)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, name := range []string{strategy.Buckets, strategy.Ketama, strategy.VNode, strategy.Maglev, strategy.Rendezvous} {
@@ -333,6 +335,7 @@ func TestSingleHotPartStaysWhereItIs(t *testing.T) {
 // TestMovingHotspotDoesNotFlap runs ten minutes to half an hour, and an hour with RINGSIDE_LONG, with a hotspot that moves
 // at different speeds. A load that does not last is left alone, and decisions become rare.
 func TestMovingHotspotDoesNotFlap(t *testing.T) {
+	randomtest.Draw(t, 4)
 	for _, name := range []string{strategy.Buckets, strategy.VNode} {
 		for _, stay := range []time.Duration{20 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour} {
 			length := time.Hour

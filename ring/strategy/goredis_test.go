@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -21,6 +22,7 @@ import (
 
 // What a ring of go-redis asks is asked of the node that the placement names.
 func TestGoRedisRingAgreesWithThePlacement(t *testing.T) {
+	randomtest.Draw(t, 3)
 	for _, name := range strategy.Names() {
 		for _, hash := range strategy.Hashes() {
 			t.Run(name+" "+hash, func(t *testing.T) {

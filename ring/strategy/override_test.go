@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -31,6 +32,7 @@ func overridesFor(rnd *rand.Rand, p *ring.Placement, members []ring.Member, cut 
 // TestOverridesMoveTheirRangesAndNothingElse runs all strategies. Overrides are followed to the token, a
 // repetition changes nothing, and without an override its range is back.
 func TestOverridesMoveTheirRangesAndNothingElse(t *testing.T) {
+	randomtest.Draw(t, 4)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, name := range Names() {

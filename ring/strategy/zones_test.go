@@ -13,6 +13,7 @@ import (
 
 // Nodes with zones join, leave and move to other zones, under every strategy.
 func TestCopiesLieInDifferentZones(t *testing.T) {
+	randomtest.Draw(t, 3)
 	seed := randomtest.Seed(t)
 	for n, name := range Names() {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -17,6 +18,7 @@ import (
 // it meanwhile: in the same unit through another ZSet, in another unit, in one that was given
 // up, or in another collection under the same key.
 func TestPopsSeeConcurrentChanges(t *testing.T) {
+	randomtest.Draw(t, 3)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

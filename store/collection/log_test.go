@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -22,6 +23,7 @@ var manyPages = &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 24, per
 // them, under the same numbers: in a unit that came to nothing, in another collection under
 // the key, or in another store, whose copy came after, or whose own changes it has replaced.
 func TestPagesAreRememberedAsTheyAre(t *testing.T) {
+	randomtest.Draw(t, 3)
 	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -326,6 +327,7 @@ func TestRandomIsFair(t *testing.T) {
 // set over and over, all to the same, and it is replaced by others that have them, they are
 // always there, and the same.
 func TestHashIsReadAsOfOneMoment(t *testing.T) {
+	randomtest.Draw(t, 3)
 	s := open(t, vfs.NewMem())
 	stop := make(chan struct{})
 	written := make(chan int)

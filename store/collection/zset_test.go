@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -180,6 +181,7 @@ func zsetOf(t *testing.T, u *store.Unit, key string, limit int, s *shape) *ZSet 
 // and counts of any size, they hold what a map would in the order of its values, within the
 // unit and behind it, and after the store was opened again.
 func TestZSetIsAMapInOrder(t *testing.T) {
+	randomtest.Draw(t, 4)
 	oneGoroutine(t)
 	small := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxLeft: 4, planFrom: 10}
 	for name, c := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/resp/script/lua"
 )
 
@@ -101,6 +102,7 @@ func heapPeak(run func()) uint64 {
 }
 
 func TestGreedyProgramsAreBounded(t *testing.T) {
+	randomtest.Draw(t, 4)
 	for _, test := range greedyPrograms {
 		t.Run(test.name, func(t *testing.T) {
 			s := newState(boundedMemory)
