@@ -152,10 +152,10 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if c.members, err = members.Open(m); err != nil {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 	}
-	c.table, err = table.Open(table.Config{
+	c.table, err = table.Open(cfg.env.Tune.OfTable(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
 		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.env.Table,
-	})
+	}))
 	if err != nil {
 		return c, err
 	}
@@ -185,7 +185,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.engine, err = replica.New(replica.Config{
+	c.engine, err = replica.New(cfg.env.Tune.OfEngine(replica.Config{
 		Lineages: kept,
 		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: c.strategy, Store: storage.New(n.store),
 		Table: engineTable{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
@@ -194,7 +194,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
 		Reached:  cfg.env.Steps,
-	})
+	}))
 	if err != nil {
 		return c, err
 	}

@@ -331,3 +331,7 @@ func ensure[T comparable](field *T, value T) {
 		*field = value
 	}
 }
+
+func init() {
+	environment.Of = func(config any) *environment.Environment { return &config.(*Config).env }
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func (en *entry) enter() {
 			en.c.n.cfg.Logger.Info("not in a cluster yet: requests wait", "node", en.c.n.id, "err", err)
 		}
 		select {
-		case <-time.After(enterPause):
+		case <-time.After(cmp.Or(en.c.n.cfg.env.Tune.Enter, enterPause)):
 		case <-en.c.ctx.Done():
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/machine"
 	"github.com/ringside-kv/ringside/internal/memconn"
+	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/step"
@@ -30,7 +31,31 @@ type Environment struct {
 	Host     func() string        // nil: the system's name
 	Table    table.Hooks          // under the table of the cluster
 	Timing   members.Timing       // of gossip; zero: that of a local network
+	Tune     Tune                 // of what moves data and of the table
 	Versions bus.Versions         // of the bus protocol; zero: all that this build speaks
+}
+
+// Tune changes the intervals of a node; nil: as they are.
+type Tune struct {
+	Engine func(*replica.Config)
+	Table  func(*table.Config)
+	Enter  time.Duration // between two attempts to enter a cluster; 0: as it is
+}
+
+// OfEngine returns the settings of the engine, as they are to be here.
+func (t *Tune) OfEngine(c replica.Config) replica.Config {
+	if t.Engine != nil {
+		t.Engine(&c)
+	}
+	return c
+}
+
+// OfTable returns the settings of the table, as they are to be here.
+func (t *Tune) OfTable(c table.Config) table.Config {
+	if t.Table != nil {
+		t.Table(&c)
+	}
+	return c
 }
 
 // Of returns the environment within a *node.Config. Package node sets it when the program starts.
