@@ -75,7 +75,7 @@ func (o *simulation) benchmarkFaults(given func(flag string) bool) []error {
 		}
 		return faults
 	}
-	for _, flag := range []string{"json", "html", "markdown", "svg", "scenario", "node", "backups", "value-size", "hot"} {
+	for _, flag := range []string{"json", "html", "markdown", "svg", "scenario", "node", "zones", "backups", "value-size", "hot"} {
 		if given(flag) {
 			faults = append(faults, fmt.Errorf("--%s: not with --csv DIR", flag))
 		}

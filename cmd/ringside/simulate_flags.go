@@ -72,6 +72,8 @@ func (o *simulation) settings() *settings.Set {
 		"how many there are at the start: node-1, node-2, …; a benchmark takes several numbers")
 	s.Add("node", settings.List(&o.named, "id[:weight]"),
 		"a node at the start, in the place of --nodes; give it once for each node")
+	s.Add("zones", settings.Count(&o.cfg.Zones),
+		"how many zones the nodes are in: each node is in the one with the fewest; copies of a key go to different ones (0: no zones)")
 	s.Add("scenario", settings.Text(&o.cfg.Scenario, "events"), "what happens to the nodes, as described above")
 	s.Add("order", settings.OneOf(&o.cfg.Order, sim.Random, sim.LIFO, sim.FIFO),
 		"nodes that leave, crash or change: random, lifo = the last that joined, fifo = the first that joined", settings.Choices(sim.Random, sim.LIFO, sim.FIFO))
@@ -274,7 +276,7 @@ func flagged(err error) error {
 			return fmt.Errorf("--%s: %w", f.flag, err)
 		}
 	}
-	for _, flag := range []string{"keys", "nodes", "backups", "order", "iterations", "fractions", "distribution"} { // called alike
+	for _, flag := range []string{"keys", "nodes", "zones", "backups", "order", "iterations", "fractions", "distribution"} { // called alike
 		if strings.HasPrefix(err.Error(), flag+": ") {
 			return fmt.Errorf("--%w", err)
 		}

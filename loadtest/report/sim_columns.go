@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -127,6 +128,15 @@ type simFigure struct {
 	name, help string
 	get        func(s *SimulationSummary) simCell
 	timed      bool // differs from run to run
+	zoned      bool // only for nodes that have zones
+}
+
+// figuresOf are the lines of the summary of a report.
+func figuresOf(r *sim.Report) []simFigure {
+	if r.Settings.Zones > 0 {
+		return simFigures
+	}
+	return slices.DeleteFunc(slices.Clone(simFigures), func(f simFigure) bool { return f.zoned })
 }
 
 func (f simFigure) cells(all []SimulationSummary) []simCell {
@@ -158,6 +168,8 @@ var simFigures = []simFigure{
 		get: func(s *SimulationSummary) simCell { return simCell{text: Count(s.Promoted)} }},
 	{name: "lost, keys", help: "keys of which no copy was left",
 		get: func(s *SimulationSummary) simCell { return ranked(Count(s.Lost.Keys), float64(s.Lost.Keys)) }},
+	{name: "in one zone, keys", help: "with --zones, keys of which two copies are in one zone; the worst of all steps", zoned: true,
+		get: func(s *SimulationSummary) simCell { return ranked(Count(s.WorstOneZone), float64(s.WorstOneZone)) }},
 	{name: "max/mean, keys", help: "the worst of all steps, by keys",
 		get: func(s *SimulationSummary) simCell { return ranked(Ratio(s.WorstKeys), s.WorstKeys) }},
 	{name: "max/mean, zipf", help: "the worst of all steps, by zipf requests",

@@ -27,7 +27,7 @@ func SimulationMarkdown(w io.Writer, r *sim.Report) error {
 	}
 	t := Grid{Head: contenderHeads("all steps", r.Contenders)}
 	all := SummarizeSimulation(r)
-	for _, f := range simFigures {
+	for _, f := range figuresOf(r) {
 		if !f.timed {
 			t.Rows = append(t.Rows, f.row(r.Contenders, all))
 		}

@@ -65,7 +65,7 @@ func tableRow(name string, contenders []sim.Contender, cells []simCell) []Cell {
 func summaryGrid(r *sim.Report) Grid {
 	t := Grid{Head: contenderHeads("", r.Contenders)}
 	all := SummarizeSimulation(r)
-	for _, f := range simFigures {
+	for _, f := range figuresOf(r) {
 		t.Rows = append(t.Rows, f.row(r.Contenders, all))
 	}
 	return t

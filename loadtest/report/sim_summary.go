@@ -15,6 +15,7 @@ type SimulationSummary struct {
 	Moved, Least, Survivors, Backups, Lost sim.Amount
 	Ratio                                  float64 // Moved.Keys ÷ Least.Keys; 0 if nothing had to move
 	Promoted                               int64
+	WorstOneZone                           int64 // the most keys with two copies in one zone after any step
 	// Off is how far the steps are from the least possible, on average: a step that moves too much does
 	// not make up for one that moves too little.
 	Off float64
@@ -65,6 +66,7 @@ func (s *SimulationSummary) add(least sim.Amount, o *sim.Outcome) {
 	sum(&s.Backups, o.Backups)
 	sum(&s.Lost, o.Lost)
 	s.Promoted += o.Promoted
+	s.WorstOneZone = max(s.WorstOneZone, o.OneZone)
 	s.WorstKeys = max(s.WorstKeys, o.Balance.Keys.Max)
 	s.WorstZipf = max(s.WorstZipf, o.Balance.Zipf.Max)
 	s.WorstHotspot = max(s.WorstHotspot, o.Balance.Hotspot.Max)

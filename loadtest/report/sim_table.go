@@ -47,12 +47,20 @@ func settingsLines(r *sim.Report) []string {
 	}
 	lines := []string{
 		fmt.Sprintf("%s, %s (%s), %s, hash %s, order %s, seed %d",
-			Plural(s.Nodes, "node"), keys, Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
+			nodes(s), keys, Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
 	}
 	if s.Scenario != "" {
 		lines = append(lines, "scenario: "+s.Scenario)
 	}
 	return lines
+}
+
+// nodes says how many there are at the start, and in how many zones.
+func nodes(s sim.Settings) string {
+	if s.Zones == 0 {
+		return Plural(s.Nodes, "node")
+	}
+	return fmt.Sprintf("%s in %s", Plural(s.Nodes, "node"), Plural(s.Zones, "zone"))
 }
 
 // backups says how many copies there are, and when they are fewer than asked for.
@@ -208,7 +216,7 @@ func (t *simTerminal) summaryTable(all []SimulationSummary, from, to int) string
 		head = append(head, name)
 	}
 	w.AppendHeader(head)
-	for _, f := range simFigures {
+	for _, f := range figuresOf(t.report) {
 		row := table.Row{f.name}
 		for _, text := range markedFigure(t.report.Contenders, all, f)[from:to] {
 			row = append(row, text)

@@ -20,6 +20,7 @@ const (
 	MaxKeys       = 100_000_000
 	MaxNodes      = 10_000
 	MaxBackups    = 31
+	MaxZones      = 1000
 	MaxContenders = 32
 	MaxSteps      = 10_000
 	MaxZipfTheta  = 10
@@ -82,6 +83,10 @@ type Config struct {
 	// weight.
 	NewNode   string
 	NewWeight float64
+
+	// Zones is how many zones the nodes are in, 0 if they have none: zone-1, zone-2 and so on. Each node,
+	// those at the start and those that are added, is in the first of the zones with the fewest nodes then.
+	Zones int
 
 	// Machine describes the processor for the report.
 	Machine string
@@ -286,6 +291,9 @@ func (c *Config) play(contenders int) (*script, error) {
 	if err := added.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("nodes that are added: %w", err))
 	}
+	if c.Zones < 0 || c.Zones > MaxZones {
+		faults = append(faults, fmt.Errorf("zones: %d: use 0 to %d", c.Zones, MaxZones))
+	}
 	_, err := ring.SortedMembers(c.Members)
 	if len(c.Members) > MaxNodes {
 		err = fmt.Errorf("nodes: %d are more than %d", len(c.Members), MaxNodes)
@@ -305,6 +313,7 @@ func (c *Config) play(contenders int) (*script, error) {
 		seed:      c.Seed,
 		newNode:   c.NewNode,
 		newWeight: c.NewWeight,
+		zones:     c.Zones,
 		loads:     MaxLoads / max(1, contenders),
 	})
 }

@@ -52,7 +52,7 @@ func (k *keywise) step(w *crew, scene int, t *tally) (footprint, error) {
 
 	tallies := make([]tally, w.workers)
 	for i := range tallies {
-		tallies[i].nodes = make([]nodeTally, len(k.script.nodes))
+		tallies[i].nodes, tallies[i].zones = make([]nodeTally, len(k.script.nodes)), k.script.zones
 	}
 	roles := rolesOf(k.script, scene)
 	err = w.each(len(k.hashes), 0, 0.95, func(worker, _, from, to int) {

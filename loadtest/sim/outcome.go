@@ -69,6 +69,7 @@ func outcome(t *tally, f footprint, scene *scene, fair shares, least Amount, key
 		Survivors:    t.survivors,
 		Promoted:     t.promoted,
 		Lost:         t.lost,
+		OneZone:      t.oneZone,
 		Nodes:        make([]NodeLoad, len(scene.places)),
 		Ranges:       f.ranges,
 		EncodedBytes: f.encoded,

@@ -30,6 +30,7 @@ type Settings struct {
 	Seed      uint64  `json:"seed"`
 	Nodes     int     `json:"nodes"` // at the start
 	Backups   int     `json:"backups"`
+	Zones     int     `json:"zones,omitempty"` // 0: nodes have none
 	Keys      int     `json:"keys"`
 	Bytes     int64   `json:"bytes"`                // of all keys and values
 	ValueSize string  `json:"value_size"`           // bytes, or smallest-largest; where the key file does not say it
@@ -77,6 +78,7 @@ func (s *Step) LeastOf(contender int) Amount {
 type Node struct {
 	ID     string  `json:"id"`
 	Weight float64 `json:"weight"`
+	Zone   string  `json:"zone,omitempty"`
 }
 
 // An Amount counts copies of keys: a key whose primary and one backup travel counts
@@ -103,6 +105,8 @@ type Outcome struct {
 	Promoted int64 `json:"promoted_keys"`
 	// Lost are the keys of which no copy was left.
 	Lost Amount `json:"lost"`
+	// OneZone are the keys of which two copies are in one zone after the step.
+	OneZone int64 `json:"keys_in_one_zone,omitempty"`
 
 	// Balance is after the step; the one before is that of the step before.
 	Balance Balance `json:"balance"`

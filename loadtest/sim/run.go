@@ -157,7 +157,7 @@ func (r *run) yardsticks() error {
 // through takes a contender through all scenes.
 func (r *run) through(contender int, c contestant) error {
 	name := r.contenders[contender].Name
-	t := &tally{nodes: make([]nodeTally, len(r.script.nodes))}
+	t := &tally{nodes: make([]nodeTally, len(r.script.nodes)), zones: r.script.zones}
 	for i := range r.script.scenes {
 		scene := &r.script.scenes[i]
 		r.crew.begin(name + ": " + scene.event)
@@ -211,6 +211,7 @@ func (r *run) report() *Report {
 			Seed:      r.Seed,
 			Nodes:     len(r.Members),
 			Backups:   r.Backups,
+			Zones:     r.Zones,
 			Keys:      r.keys.count,
 			Bytes:     r.keys.bytes,
 			ValueSize: r.ValueSize.String(),
@@ -235,7 +236,7 @@ func (r *run) report() *Report {
 		scene := &r.script.scenes[i]
 		step := Step{Event: scene.event, Least: r.least(i)}
 		for _, m := range scene.members {
-			step.Nodes = append(step.Nodes, Node{ID: m.ID, Weight: m.Weight})
+			step.Nodes = append(step.Nodes, Node{ID: m.ID, Weight: m.Weight, Zone: m.Zone})
 		}
 		for _, contender := range listed {
 			step.Outcomes = append(step.Outcomes, r.outcomes[contender][i])

@@ -28,6 +28,7 @@ type scene struct {
 type script struct {
 	scenes []scene
 	nodes  []string // every id that there ever is
+	zones  []int    // of these nodes, from 0 on; nil: none has a zone
 }
 
 // casting is what decides who joins and who leaves.
@@ -36,6 +37,7 @@ type casting struct {
 	seed      uint64
 	newNode   string
 	newWeight float64
+	zones     int // how many zones there are; 0: nodes have none
 	// loads bounds the sum of nodes over all scenes.
 	loads int
 }
@@ -51,8 +53,11 @@ func (s Scenario) play(start []ring.Member, cast casting) (*script, error) {
 		members: slices.Clone(start),
 		next:    len(start) + 1,
 	}
-	for _, m := range start {
+	for i, m := range start {
 		p.placeOf(m.ID)
+		if cast.zones > 0 {
+			p.members[i].Zone = p.zoned(p.members[:i])
+		}
 	}
 	p.record("start", nil, false)
 	for _, e := range s {
@@ -82,6 +87,20 @@ func (p *player) placeOf(id string) int32 {
 		p.nodes = append(p.nodes, id)
 	}
 	return i
+}
+
+// zoned returns the zone of one more node, whose place comes next: the first of those with the fewest members.
+func (p *player) zoned(members []ring.Member) string {
+	if p.cast.zones == 0 {
+		return ""
+	}
+	crowds := make([]int, p.cast.zones)
+	for _, m := range members {
+		crowds[p.zones[p.place[m.ID]]]++
+	}
+	zone := slices.Index(crowds, slices.Min(crowds))
+	p.zones = append(p.zones, zone)
+	return "zone-" + strconv.Itoa(zone+1)
 }
 
 func (p *player) record(event string, gone []int32, died bool) {
@@ -155,7 +174,7 @@ func (p *player) add(e Event, n int) error {
 		}
 		p.next++
 		p.placeOf(id)
-		p.members = append(p.members, ring.Member{ID: id, Weight: p.cast.newWeight})
+		p.members = append(p.members, ring.Member{ID: id, Weight: p.cast.newWeight, Zone: p.zoned(p.members)})
 	}
 	if n == 1 {
 		p.record("add "+p.members[len(p.members)-1].ID, nil, false)

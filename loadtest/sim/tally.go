@@ -5,6 +5,9 @@ import "slices"
 // A tally counts what a step moves, and keeps what each node has from step to step.
 type tally struct {
 	nodes []nodeTally // by place in script.nodes
+	zones []int       // script.zones
+	// oneZone is how many keys have two copies in one zone; 0 if nodes have no zones.
+	oneZone int64
 
 	moved, backups, survivors, lost Amount
 	promoted                        int64
@@ -63,6 +66,9 @@ func rolesOf(s *script, step int) roles {
 
 // place counts what some keys weigh where they are, which moves nothing.
 func (t *tally) place(owners []int32, l load) {
+	if t.share(owners) {
+		t.oneZone += l.keys
+	}
 	for i, node := range owners {
 		n := &t.nodes[node]
 		n.copies.add(l.amount())
@@ -73,6 +79,9 @@ func (t *tally) place(owners []int32, l load) {
 }
 
 func (t *tally) take(owners []int32, l load) {
+	if t.share(owners) {
+		t.oneZone -= l.keys
+	}
 	for i, node := range owners {
 		n := &t.nodes[node]
 		n.copies.sub(l.amount())
@@ -129,6 +138,7 @@ func (t *tally) add(o *tally) {
 		t.nodes[i].primary.add(o.nodes[i].primary)
 		t.nodes[i].copies.add(o.nodes[i].copies)
 	}
+	t.oneZone += o.oneZone
 	t.moved.add(o.moved)
 	t.backups.add(o.backups)
 	t.survivors.add(o.survivors)
@@ -137,4 +147,19 @@ func (t *tally) add(o *tally) {
 }
 
 // begin forgets what the last step moved.
-func (t *tally) begin() { *t = tally{nodes: t.nodes} }
+func (t *tally) begin() { *t = tally{nodes: t.nodes, zones: t.zones, oneZone: t.oneZone} }
+
+// share reports whether two of the owners are in one zone.
+func (t *tally) share(owners []int32) bool {
+	if t.zones == nil {
+		return false
+	}
+	for i, node := range owners {
+		for _, other := range owners[:i] {
+			if t.zones[node] == t.zones[other] {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -117,6 +117,9 @@ func TestLossOfZoneLosesNothing(t *testing.T) {
 					t.Errorf("CLUSTER %s at %s: %v, %v", command, id, reply, err)
 				}
 			}
+			if got, err := client.ConfigGet(t.Context(), "availability-zone").Result(); err != nil || got["availability-zone"] != zone[id] {
+				t.Errorf("CONFIG GET at %s: %q, %v", id, got, err)
+			}
 			_ = client.Close()
 			if info, err := c.do(id, "INFO", "server"); err != nil || !strings.Contains(info, "availability_zone:"+zone[id]+"\r\n") {
 				t.Errorf("INFO at %s: %s, %v", id, info, err)
