@@ -38,7 +38,7 @@ func DrawShort(t testing.TB, n int) {
 // and so has every run that names a seed or, by -run, a test.
 func Draw(t testing.TB, n int) {
 	t.Helper()
-	if os.Getenv("RINGSIDE_LONG") != "" || os.Getenv("RINGSIDE_ALL") != "" || os.Getenv("RINGSIDE_TEST_SEED") != "" {
+	if os.Getenv("RINGSIDE_LONG") != "" || os.Getenv("RINGSIDE_TEST_ALL") != "" || os.Getenv("RINGSIDE_TEST_SEED") != "" {
 		return
 	}
 	if run := flag.Lookup("test.run"); run != nil && run.Value.String() != "" {

@@ -47,7 +47,7 @@ func settingsLines(r *sim.Report) []string {
 	}
 	lines := []string{
 		fmt.Sprintf("%s, %s (%s), %s, hash %s, order %s, seed %d",
-			nodes(s), keys, Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
+			nodesAtStart(s), keys, Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
 	}
 	if s.Scenario != "" {
 		lines = append(lines, "scenario: "+s.Scenario)
@@ -55,8 +55,8 @@ func settingsLines(r *sim.Report) []string {
 	return lines
 }
 
-// nodes says how many there are at the start, and in how many zones.
-func nodes(s sim.Settings) string {
+// nodesAtStart says how many nodes there are at the start, and in how many zones.
+func nodesAtStart(s sim.Settings) string {
 	if s.Zones == 0 {
 		return Plural(s.Nodes, "node")
 	}
