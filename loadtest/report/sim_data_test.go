@@ -117,7 +117,7 @@ func TestSimulationCSVHasEveryFigure(t *testing.T) {
 		"between_survivors.keys,between_survivors.bytes,promoted_keys,lost.keys,lost.bytes," +
 		"balance.keys.min,balance.keys.max,balance.keys.cv,balance.bytes.min,balance.bytes.max,balance.bytes.cv,balance.copies.min,balance.copies.max,balance.copies.cv," +
 		"balance.uniform.min,balance.uniform.max,balance.uniform.cv,balance.zipf.min,balance.zipf.max,balance.zipf.cv,balance.hotspot.min,balance.hotspot.max,balance.hotspot.cv," +
-		"ranges,encoded_bytes,memory_bytes,compute_ns,lookup_ns,locate_ns\n"
+		"ranges,encoded_bytes,memory_bytes,compute_ns,lookup_ns,locate_ns,keys_in_one_zone\n"
 	if b.String() != want {
 		t.Errorf("the header is\n%swant\n%s", &b, want)
 	}

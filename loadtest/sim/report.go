@@ -105,22 +105,20 @@ type Outcome struct {
 	Promoted int64 `json:"promoted_keys"`
 	// Lost are the keys of which no copy was left.
 	Lost Amount `json:"lost"`
-	// OneZone are the keys of which two copies are in one zone after the step.
-	OneZone int64 `json:"keys_in_one_zone,omitempty"`
-
 	// Balance is after the step; the one before is that of the step before.
 	Balance Balance `json:"balance"`
 	// Nodes is the load of each node, by Step.Nodes.
 	Nodes []NodeLoad `json:"nodes"`
 
-	Ranges       int           `json:"ranges"`         // rows of the placement; 0 for yardsticks
-	EncodedBytes int           `json:"encoded_bytes"`  // of the placement in binary form
-	MemoryBytes  int           `json:"memory_bytes"`   // that a node or a client needs for it
-	Compute      time.Duration `json:"compute_ns"`     // of the desired placement
-	LookupNanos  float64       `json:"lookup_ns"`      // a token's owner, mean of many, hash not included
-	LocateNanos  float64       `json:"locate_ns"`      // a key's owner, hash included
-	Grid         *Grid         `json:"grid,omitempty"` // buckets only, and not when there are very many
-	Circle       *Circle       `json:"-"`              // nil for yardsticks, and when there are very many nodes
+	Ranges       int           `json:"ranges"`           // rows of the placement; 0 for yardsticks
+	EncodedBytes int           `json:"encoded_bytes"`    // of the placement in binary form
+	MemoryBytes  int           `json:"memory_bytes"`     // that a node or a client needs for it
+	Compute      time.Duration `json:"compute_ns"`       // of the desired placement
+	LookupNanos  float64       `json:"lookup_ns"`        // a token's owner, mean of many, hash not included
+	LocateNanos  float64       `json:"locate_ns"`        // a key's owner, hash included
+	OneZone      int64         `json:"keys_in_one_zone"` // of which two copies are in one zone after the step
+	Grid         *Grid         `json:"grid,omitempty"`   // buckets only, and not when there are very many
+	Circle       *Circle       `json:"-"`                // nil for yardsticks, and when there are very many nodes
 }
 
 // Balance is how even the load is, by what is counted.
