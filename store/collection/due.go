@@ -13,7 +13,7 @@ import (
 //
 // so that a reader finds those that have waited longest without looking at all. The order is an index of
 // the pending entries and no more: an older version of the program that changes the group drops it, and
-// the next reader makes it anew. One that changes only the time of an entry leaves the entry where it was;
+// the next reader builds it again. One that changes only the time of an entry leaves the entry where it was;
 // EachDue notices and corrects it.
 const kindDue = 'd'
 
@@ -78,7 +78,7 @@ func (g *Group) addDue(p *Pending) {
 }
 
 // SetAside takes a pending entry out of the order of delivery: EachDue does not come by it until it is
-// delivered anew.
+// delivered again.
 func (g *Group) SetAside(p *Pending) {
 	if g.due.kept {
 		g.s.unit.RemoveElement(g.s.key, &g.s.v, g.dueKey(p.Time, p.ID))

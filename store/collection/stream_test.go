@@ -56,7 +56,7 @@ func (g *groupModel) inOrder(until int64) (ids []ID) {
 	return ids
 }
 
-// forget is for what is not pending any more, or is going to be delivered anew.
+// forget is for what is not pending any more, or is about to be delivered again.
 func (g *groupModel) forget(id ID) {
 	delete(g.pending, id)
 	delete(g.aside, id)

@@ -259,7 +259,7 @@ func (b *bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return o, nil
 }
 
-// An object reads a file, and goes on where it was when its connection breaks.
+// An object reads a file. After a broken connection it continues at the byte that comes next.
 type object struct {
 	ctx      context.Context
 	b        *bucket

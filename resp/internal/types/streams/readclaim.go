@@ -45,7 +45,7 @@ type dueRead struct {
 	gone int
 }
 
-// mostGone is how many pending entries that are gone from the stream one read passes. A further read goes on
+// mostGone is how many pending entries that the stream no longer has one read passes. The next read continues
 // behind them.
 const mostGone = 10_000
 

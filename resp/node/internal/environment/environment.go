@@ -131,7 +131,7 @@ func (e *Environment) OpenStore(cfg store.Config) (*store.Store, error) {
 	return store.Open(cfg)
 }
 
-// Reached tells that the node has reached a step.
+// Reached reports a step of the node to a test.
 func (e *Environment) Reached(s step.Step) {
 	if e.Steps != nil {
 		e.Steps(s)
