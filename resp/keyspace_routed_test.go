@@ -68,6 +68,7 @@ func scanOver(t *testing.T, next func() *resptest.Conn, args ...string) map[stri
 }
 
 func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
@@ -95,11 +96,7 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 			t.Errorf("node %d: KEYS key:1?: %d", i, got)
 		}
 	}
-	counts := []string{"1", "7", "100", "100000"}
-	if testing.Short() {
-		counts = counts[1:3]
-	}
-	for _, count := range counts {
+	for _, count := range []string{"1", "7", "100", "100000"} {
 		if got := scanOver(t, func() *resptest.Conn { return any[rnd.IntN(3)] }, "COUNT", count); !maps.Equal(got, want) {
 			t.Errorf("SCAN with COUNT %s: %d keys, want %d, each once", count, len(got), len(want))
 		}

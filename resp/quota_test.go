@@ -143,6 +143,7 @@ func TestEvictionKeepsDataWithinLimit(t *testing.T) {
 }
 
 func TestVolatilePolicyLeavesOtherKeys(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	const limit, size = 256 << 10, 1000
 	_, o := evictServer(t, strconv.Itoa(limit), "volatile-lru")
 	value := strings.Repeat("v", size)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
@@ -256,6 +257,7 @@ func playInBubble(t *testing.T, script string) {
 
 // Pending entries that were trimmed are passed by reads, some thousands each, also by one that waits.
 func TestClaimPassesManyEntriesThatAreGone(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	_, addr := serveTest(t, nil)
 	o, waits := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
 	var adds [][]string

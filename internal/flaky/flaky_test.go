@@ -92,7 +92,7 @@ func TestEverySecondRun(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("TMPDIR", t.TempDir())
 	var out strings.Builder
-	failed, err := run(t.Context(), &options{runs: 4, packages: "./...", load: 1, atOnce: 2, timeout: killAfter}, &out)
+	failed, err := run(t.Context(), &options{runs: 4, packages: "./...", load: 1, atOnce: 1, timeout: killAfter}, &out)
 	if err != nil || !failed {
 		t.Fatalf("failed %v, %v\n%s", failed, err, out.String())
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,15 +41,7 @@ func run(ctx context.Context, o *options, out io.Writer) (failed bool, err error
 	var found findings
 	began := time.Now()
 	relax := busy(o.load)
-	whole := 0
-	for i := range o.runs {
-		runAll(ctx, o, binaries, i+1, dir, &found)
-		if ctx.Err() != nil {
-			break
-		}
-		whole++
-		fmt.Fprintf(out, "run %d of %d: %s\n", i+1, o.runs, found.summary())
-	}
+	whole := runAll(ctx, o, binaries, dir, &found, out)
 	relax()
 	fmt.Fprintf(out, "\n%d runs of %d packages in %v beside %d busy loops\n",
 		whole, len(binaries), time.Since(began).Round(time.Second), o.load)
@@ -122,20 +115,35 @@ func goTool(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// runAll runs each binary once, several at a time.
-func runAll(ctx context.Context, o *options, binaries []binary, number int, dir string, found *findings) {
-	var running sync.WaitGroup
+// runAll runs each binary o.runs times, several at a time, and reports how many runs are whole. A run
+// begins while the last binaries of the one before still run, so that the processors are never idle.
+func runAll(ctx context.Context, o *options, binaries []binary, dir string, found *findings, out io.Writer) (whole int) {
+	var reports sync.WaitGroup
+	var mu sync.Mutex // guards whole and out
 	places := make(chan struct{}, o.atOnce)
-	for _, b := range binaries {
-		places <- struct{}{}
-		running.Go(func() {
-			defer func() { <-places }()
+	for i := range o.runs {
+		var running sync.WaitGroup
+		for _, b := range binaries {
+			places <- struct{}{}
+			running.Go(func() {
+				defer func() { <-places }()
+				if ctx.Err() == nil {
+					runOne(ctx, o, b, i+1, dir, found)
+				}
+			})
+		}
+		reports.Go(func() {
+			running.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if ctx.Err() == nil {
-				runOne(ctx, o, b, number, dir, found)
+				whole++
+				fmt.Fprintf(out, "%s: run %d of %d: %s\n", time.Now().Format(time.TimeOnly), i+1, o.runs, found.summary())
 			}
 		})
 	}
-	running.Wait()
+	reports.Wait()
+	return whole
 }
 
 // killAfter is how long a test binary has after its own timeout to say what hangs.
@@ -145,6 +153,10 @@ func runOne(ctx context.Context, o *options, b binary, number int, dir string, f
 	limited, cancel := context.WithTimeout(ctx, o.timeout+killAfter)
 	defer cancel()
 	args := []string{"-test.v", "-test.timeout=" + o.timeout.String()}
+	if number%2 == 1 {
+		// As go tool task test runs it. The other runs have all processors.
+		args = append(args, fmt.Sprint("-test.cpu=", max(1, runtime.NumCPU()/2)))
+	}
 	if o.pattern != "" {
 		args = append(args, "-test.run="+o.pattern)
 	}
