@@ -53,11 +53,17 @@ func (rd *readiness) ready() []admin.Check {
 	default:
 		ranges.Err = errors.New(text)
 	}
+	copies := admin.Check{Name: "copies"}
+	if least := rd.c.n.server.MinInSync(); least > 1 {
+		if scarce, of := rd.scarce(least); scarce > 0 {
+			copies.Err = fmt.Errorf("writes to %d of %d ranges of this node are refused: fewer than %d nodes have them (min-in-sync)", scarce, of, least)
+		}
+	}
 	disk := admin.Check{Name: "disk"}
 	if waits := rd.c.n.store.Stalled(); waits >= diskTimeout {
 		disk.Err = fmt.Errorf("the disk has not answered for %v", waits.Round(time.Second))
 	}
-	return []admin.Check{entered, lease, own, ranges, disk}
+	return []admin.Check{entered, lease, own, ranges, copies, disk}
 }
 
 // factsOf returns what the metrics tell of a node and its cluster.
@@ -99,6 +105,21 @@ func (rd *readiness) unserved() (unserved, of int) {
 		}
 	}
 	return unserved, of
+}
+
+// scarce counts this node's ranges, and those of them that fewer than least nodes have, the primary included.
+func (rd *readiness) scarce(least int) (scarce, of int) {
+	st := rd.c.table.State()
+	for row := range st.Rows() {
+		if row.Primary != rd.c.n.id {
+			continue
+		}
+		of++
+		if len(row.Backups)+1 < least {
+			scarce++
+		}
+	}
+	return scarce, of
 }
 
 // orphans counts the ranges whose primary is not running.
