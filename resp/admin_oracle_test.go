@@ -180,7 +180,7 @@ func TestAdminAgainstRedis(t *testing.T) {
 	real := redistest.Start7(t)
 	_, ours := serveTest(t, func(c *Config, _ *serveStore) {
 		c.Settings = settings.Default()
-		c.TCPKeepAlive = defaultKeepAlive
+		c.Settings.KeepAlive = defaultKeepAlive
 	})
 	for proto := 2; proto <= 3; proto++ {
 		a, b := resptest.Dial(t, real, proto), resptest.Dial(t, ours, proto)

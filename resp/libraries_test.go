@@ -98,7 +98,7 @@ func selfSigned(t *testing.T) tls.Certificate {
 func TestTLS(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) {
 		c.TLS = &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
-		c.TCPKeepAlive = time.Minute
+		c.Settings.KeepAlive = time.Minute
 	})
 	c := redistest.Client(&redis.Options{Addr: addr, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
 	defer c.Close()

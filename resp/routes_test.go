@@ -70,7 +70,7 @@ func openRouted(t *testing.T, sc store.Config) *store.Store {
 func routedOver(t *testing.T, n int, apart bool, change func(*Config, *store.Config)) *routed {
 	t.Helper()
 	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20, MemTable: 2 << 20}
-	cfg := Config{ProtectedMode: true}
+	cfg := Config{Settings: Settings{ProtectedMode: true}}
 	if change != nil {
 		change(&cfg, &sc)
 	}

@@ -15,7 +15,7 @@ import (
 func serveTest(t testing.TB, change func(*Config, *store.Config)) (*Server, string) {
 	t.Helper()
 	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20, MemTable: 2 << 20, ExpireFields: collection.ExpireFields}
-	cfg := Config{ProtectedMode: true, Debug: "local", Version: "0.0.0-test"}
+	cfg := Config{Settings: Settings{ProtectedMode: true}, Debug: "local", Version: "0.0.0-test"}
 	if change != nil {
 		change(&cfg, &sc)
 	}

@@ -44,13 +44,8 @@ type Config struct {
 	// Debug says which clients may send DEBUG: yes is all, local those of this host, no (the
 	// default) none.
 	Debug string
-	// ProtectedMode refuses clients from other hosts while there is neither a
-	// password nor TLS.
-	ProtectedMode bool
 	// TLS, if set, is spoken on every connection.
 	TLS *tls.Config
-	// TCPKeepAlive is the interval of keep-alive probes; 0 for none.
-	TCPKeepAlive time.Duration
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
@@ -197,8 +192,6 @@ func NewServer(cfg Config) (*Server, error) {
 		hurry:     make(chan struct{}),
 	}
 	s.settings.Set(nil, &cfg.Settings)
-	s.settings.Protected.Store(cfg.ProtectedMode)
-	s.settings.KeepAlive.Store(int64(cfg.TCPKeepAlive))
 	s.stats = stats.New(s.table)
 	startQuota(s)
 	s.admin = newAdmin(s)

@@ -59,6 +59,7 @@ type Node struct {
 	tls       certs.Current // that clients are met with
 	reloading sync.Mutex    // serializes Reload
 	last      resp.Settings // as Open or Reload had them; reloading guards it
+	lastSpare int64         // MinFreeDisk, likewise
 
 	done     chan struct{}
 	doneOnce sync.Once
@@ -107,7 +108,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.tls.Set(tlsConfig, n.cfg.Logger)
-	n.last = n.cfg.settings()
+	n.last, n.lastSpare = n.cfg.settings(), n.cfg.MinFreeDisk
 	if n.cfg.Role != RoleStore {
 		if err := refuseStore(n.cfg.Dir); err != nil {
 			return err
@@ -148,28 +149,26 @@ func (n *Node) open() (err error) {
 	}
 	n.clock, n.ownClock = n.cfg.env.Clocks()
 	n.server, err = resp.NewServer(resp.Config{
-		Store:         n.store,
-		Settings:      n.cfg.settings(),
-		ProtectedMode: n.cfg.ProtectedMode,
-		Debug:         n.cfg.Debug,
-		TLS:           n.tls.Server(),
-		TCPKeepAlive:  n.cfg.TCPKeepAlive,
-		Fixed:         n.cfg.fixed(n.sockets),
-		Clock:         n.ownClock,
-		Version:       n.cfg.Version,
-		NodeID:        n.id,
-		Slots:         n.cfg.Hash == HashSlot,
-		Operator:      operator{n},
-		TellAll:       tellAll,
-		Password:      n.changePassword,
-		ACLFile:       n.cfg.ACLFile,
-		AuditLog:      n.cfg.AuditLog,
-		CertUsers:     func(cert *x509.Certificate) []string { return certs.Users(n.cfg.TLSUser, cert) },
-		Overview:      overview{n},
-		Placement:     n.placement,
-		Databases:     n.databases,
-		Shutdown:      func() { n.finish(nil) },
-		ConfigFile:    n.cfg.ConfigFile, Zone: n.cfg.Zone,
+		Store:      n.store,
+		Settings:   n.cfg.settings(),
+		Debug:      n.cfg.Debug,
+		TLS:        n.tls.Server(),
+		Fixed:      n.cfg.fixed(n.sockets),
+		Clock:      n.ownClock,
+		Version:    n.cfg.Version,
+		NodeID:     n.id,
+		Slots:      n.cfg.Hash == HashSlot,
+		Operator:   operator{n},
+		TellAll:    tellAll,
+		Password:   n.changePassword,
+		ACLFile:    n.cfg.ACLFile,
+		AuditLog:   n.cfg.AuditLog,
+		CertUsers:  func(cert *x509.Certificate) []string { return certs.Users(n.cfg.TLSUser, cert) },
+		Overview:   overview{n},
+		Placement:  n.placement,
+		Databases:  n.databases,
+		Shutdown:   func() { n.finish(nil) },
+		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone,
 		Rewrite: n.cfg.Rewrite,
 		Logger:  n.cfg.Logger,
 		Scope:   scope,
@@ -298,6 +297,8 @@ func (c *Config) settings() resp.Settings {
 		ClientMemory:      c.ClientMemory,
 		ScriptMemory:      c.ScriptMemory,
 		IdleTimeout:       c.IdleTimeout,
+		KeepAlive:         c.TCPKeepAlive,
+		ProtectedMode:     c.ProtectedMode,
 		TrackedKeys:       zeroIsNone(int64(c.TrackedKeys)),
 		BusyAfter:         zeroIsNone(c.BusyAfter),
 		AuthTimeout:       zeroIsNone(c.AuthTimeout),

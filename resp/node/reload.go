@@ -6,11 +6,13 @@ import (
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 )
 
-// reloads are the settings that Reload applies.
+// reloads are the settings that Reload applies. All that CONFIG SET can change are among them, so that
+// what CONFIG REWRITE has written to a file needs no restart.
 var reloads = []string{
 	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval", "max-data", "max-data-policy",
 	"max-clients", "max-key-size", "max-value-size", "max-args", "packed-size", "hll-sparse-max-bytes",
 	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
+	"tcp-keepalive", "protected-mode", "min-free-disk",
 	"slowlog-slower-than", "slowlog-max-len", "notify-keyspace-events", "redis-config", "tls-cert", "tls-key", "tls-ca",
 }
 
@@ -42,6 +44,9 @@ func (n *Node) Reload(cfg Config) error {
 	if certificates != nil {
 		n.tls.Set(certificates, n.cfg.Logger)
 	}
-	n.last = cfg.settings()
+	if n.lastSpare != cfg.MinFreeDisk {
+		n.store.SetMinFreeDisk(cfg.MinFreeDisk)
+	}
+	n.last, n.lastSpare = cfg.settings(), cfg.MinFreeDisk
 	return nil
 }

@@ -2,8 +2,10 @@ package node
 
 import (
 	"crypto/tls"
+	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -14,6 +16,8 @@ func TestReloadAppliesChangesAndNewCertificates(t *testing.T) {
 	defer goneInTheEnd(t)
 	cfg := memberConfig(t, t.TempDir(), "a")
 	cfg.TLSCert, cfg.TLSKey = selfSigned(t)
+	var written map[string]string // by CONFIG REWRITE
+	cfg.Rewrite = func(values, _ map[string]string) error { written = values; return nil }
 	n, err := Open(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +40,15 @@ func TestReloadAppliesChangesAndNewCertificates(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
+	// What CONFIG REWRITE writes to the file can be read from it again without a restart.
+	if err := client.ConfigRewrite(t.Context()).Err(); err != nil || len(written) == 0 {
+		t.Fatalf("%v, %d settings are written", err, len(written))
+	}
+	for name := range written {
+		if !Reloads(name) {
+			t.Errorf("CONFIG SET changes %s, and Reload does not", name)
+		}
+	}
 	if err := client.ConfigSet(t.Context(), "max-args", "5000").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +63,15 @@ func TestReloadAppliesChangesAndNewCertificates(t *testing.T) {
 	}
 	next := cfg
 	next.MaxClients, next.Cache = 77, 64*mib
+	next.MinFreeDisk, next.ProtectedMode, next.TCPKeepAlive = mib, false, 7*time.Second
 	if err := n.Reload(next); err != nil {
 		t.Fatal(err)
 	}
 	is("max-clients", "77")
 	is("max-args", "5000") // which CONFIG SET has changed, and the file has not
+	is("min-free-disk", fmt.Sprint(mib))
+	is("protected-mode", "no")
+	is("tcp-keepalive", "7")
 	if certificate() == first {
 		t.Error("clients are met with the old certificate")
 	}

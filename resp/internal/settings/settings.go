@@ -26,7 +26,10 @@ type Settings struct {
 	ClientMemory int64         // bytes of requests and replies of all clients together
 	ScriptMemory int64         // bytes that one script may take
 	IdleTimeout  time.Duration // 0: none
+	KeepAlive    time.Duration // interval of probes of a silent peer; 0: none
 
+	// ProtectedMode refuses clients from other hosts while there is neither a password nor TLS.
+	ProtectedMode bool
 	// MaxData is how many bytes of data the node may hold as a primary; 0: any number. DataPolicy is
 	// which keys are evicted then; "" is noeviction.
 	MaxData    int64
@@ -79,7 +82,7 @@ const (
 
 // Default are those of a server that nobody has configured.
 func Default() Settings {
-	s := Settings{SlowlogSlowerThan: 10 * time.Millisecond, SlowlogMaxLen: 128}
+	s := Settings{ProtectedMode: true, SlowlogSlowerThan: 10 * time.Millisecond, SlowlogMaxLen: 128}
 	s.EnsureDefaults()
 	return s
 }
@@ -235,6 +238,7 @@ func (s *Running) Set(old, from *Settings) {
 	put(&s.ClientMemory, func(x *Settings) int64 { return x.ClientMemory })
 	put(&s.ScriptMemory, func(x *Settings) int64 { return x.ScriptMemory })
 	put(&s.IdleTimeout, func(x *Settings) int64 { return int64(x.IdleTimeout) })
+	put(&s.KeepAlive, func(x *Settings) int64 { return int64(x.KeepAlive) })
 	put(&s.SlowerThan, func(x *Settings) int64 { return max(int64(x.SlowlogSlowerThan), -1) })
 	put(&s.SlowlogLen, func(x *Settings) int64 { return int64(x.SlowlogMaxLen) })
 	put(&s.ForwardLimit, func(x *Settings) int64 { return int64(x.ForwardTimeout) })
@@ -247,6 +251,9 @@ func (s *Running) Set(old, from *Settings) {
 	}
 	if old == nil || old.Route != from.Route {
 		s.Redirect.Store(from.Route == RouteRedirect)
+	}
+	if old == nil || old.ProtectedMode != from.ProtectedMode {
+		s.Protected.Store(from.ProtectedMode)
 	}
 	if old == nil || old.StrictSlots != from.StrictSlots {
 		s.StrictSlots.Store(from.StrictSlots)
