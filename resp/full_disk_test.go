@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -22,6 +23,7 @@ var freeing = []struct{ fill, free string }{
 	{"SET k v", "DEL k"},
 	{"SET k v", "UNLINK k"},
 	{"SET k v", "GETDEL k"},
+	{"SET k v", "GETEX k PXAT 1"},
 	{"SET k v", "EXPIRE k -1"},
 	{"SET k v", "PEXPIRE k 1"},
 	{"SET k v", "EXPIREAT k 1"},
@@ -30,6 +32,11 @@ var freeing = []struct{ fill, free string }{
 	{"SET k v", "DELIFEQ k v"},
 	{"HSET k f v g w", "HDEL k f"},
 	{"HSET k f v g w", "HGETDEL k FIELDS 1 f"},
+	{"HSET k f v g w", "HGETEX k PXAT 1 FIELDS 1 f"},
+	{"HSET k f v g w", "HEXPIRE k 0 FIELDS 1 f"},
+	{"HSET k f v g w", "HPEXPIRE k 0 FIELDS 1 f"},
+	{"HSET k f v g w", "HEXPIREAT k 1 FIELDS 1 f"},
+	{"HSET k f v g w", "HPEXPIREAT k 1 FIELDS 1 f"},
 	{"RPUSH k a b c", "LPOP k"},
 	{"RPUSH k a b c", "RPOP k 2"},
 	{"RPUSH k a b c", "LTRIM k 1 1"},
@@ -59,6 +66,67 @@ var freeing = []struct{ fill, free string }{
 	{"XGROUP CREATE k g $ MKSTREAM", "XGROUP DESTROY k g"},
 	{"SET k v", "FLUSHDB"},
 	{"SET k v", "FLUSHALL"},
+	{"SET k v", "FUNCTION FLUSH"},
+	{"SET k v", "FUNCTION DELETE none"},
+}
+
+// adding are the commands that write and are refused on a full disk, each with the reason where its
+// name does not say that it adds data.
+var adding = map[string]string{
+	"append": "", "decr": "", "decrby": "", "getset": "", "incr": "", "incrby": "", "incrbyfloat": "", "increx": "",
+	"mset": "", "msetnx": "", "psetex": "", "setex": "", "setnx": "", "setrange": "",
+	"msetex":       "stores values before it looks at the time",
+	"set":          "stores a value, also with a time in the past",
+	"bitfield":     "may lengthen a string",
+	"bitop":        "stores a string",
+	"setbit":       "may lengthen a string",
+	"pfadd":        "",
+	"pfmerge":      "stores a HyperLogLog",
+	"pfdebug":      "TODENSE makes a HyperLogLog larger",
+	"hincrby":      "",
+	"hincrbyfloat": "", "hmset": "", "hset": "", "hsetnx": "",
+	"hsetex":   "stores values, also with a time in the past",
+	"hpersist": "keeps what would be removed",
+	"persist":  "keeps what would be removed",
+	"copy":     "", "restore": "", "restore-asking": "",
+	"migrate":  "refused always",
+	"move":     "writes all of the key again",
+	"rename":   "writes all of the key again",
+	"renamenx": "writes all of the key again",
+	"sort":     "STORE stores a list",
+	"linsert":  "", "lpush": "", "lpushx": "", "rpush": "", "rpushx": "",
+	"lset":                  "may be longer than the element before",
+	"lmove":                 "adds to the other list",
+	"rpoplpush":             "adds to the other list",
+	"blmove":                "adds to the other list",
+	"brpoplpush":            "adds to the other list",
+	"sadd":                  "",
+	"smove":                 "adds to the other set",
+	"sdiffstore":            "",
+	"sinterstore":           "",
+	"sunionstore":           "",
+	"zadd":                  "",
+	"zincrby":               "",
+	"zdiffstore":            "",
+	"zinterstore":           "",
+	"zunionstore":           "",
+	"zrangestore":           "",
+	"geoadd":                "",
+	"georadius":             "STORE stores a sorted set",
+	"georadiusbymember":     "STORE stores a sorted set",
+	"geosearchstore":        "",
+	"xadd":                  "adds an entry, also with MAXLEN",
+	"xautoclaim":            "notes who has the entries",
+	"xclaim":                "notes who has the entries",
+	"xreadgroup":            "notes who has the entries",
+	"xnack":                 "notes that nobody has the entries",
+	"xsetid":                "removes nothing",
+	"xgroup|create":         "",
+	"xgroup|createconsumer": "",
+	"xgroup|setid":          "removes nothing",
+	"function|load":         "",
+	"function|restore":      "",
+	"swapdb":                "removes nothing",
 }
 
 func TestFullDiskAcceptsRemovals(t *testing.T) {
@@ -90,7 +158,7 @@ func TestFullDiskAcceptsRemovals(t *testing.T) {
 			t.Fatalf("SET on a full disk: %s", got)
 		}
 		accepted(c.free, words...)
-		if cmd.Spread {
+		if cmd.Spread || !cmd.Keyed {
 			continue
 		}
 		free(0)
@@ -108,7 +176,15 @@ func TestFullDiskAcceptsRemovals(t *testing.T) {
 		}
 	}
 	for _, cmd := range srv.table.All {
-		if cmd.Frees && !cmd.Between && !covered[cmd.Full] {
+		_, adds := adding[cmd.Full]
+		switch {
+		case cmd.Between || cmd.Run == nil || cmd.Flags&command.FlagWrite == 0:
+			if adds {
+				t.Errorf("%s is no command of clients that writes", cmd.Full)
+			}
+		case adds == cmd.Frees:
+			t.Errorf("%s has to be either marked as one that only removes, or listed as one that adds data", cmd.Full)
+		case cmd.Frees && !covered[cmd.Full]:
 			t.Errorf("%s is not tried", cmd.Full)
 		}
 	}

@@ -35,8 +35,8 @@ type Row struct {
 	// many clients' requests go by, or wait on it. It is also set for what is keyed, spread,
 	// neutral, between or publishes.
 	ForNodes bool
-	// Frees: it only removes, and the few bytes that it may write let something be removed
-	// later. It is taken while the disk is almost full.
+	// Frees: it only removes, and what it may write, an expiry with the value that has it, lets
+	// something be removed later. It is taken while the disk is almost full.
 	Frees bool
 	// Quick: it takes no longer than to pass its arguments and reply on. It is also set for
 	// what is FlagFast, and never for what is FlagBlocking.

@@ -11,6 +11,7 @@ var Commands = []command.Row{
 			{
 				Name: "delete", Arity: 3, Group: "scripting", Run: on(cmdDelete),
 				Flags: command.FlagWrite | command.FlagNoScript,
+				Frees: true,
 				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
@@ -20,6 +21,7 @@ var Commands = []command.Row{
 			{
 				Name: "flush", Arity: -2, Group: "scripting", Run: on(cmdFlush),
 				Flags: command.FlagWrite | command.FlagNoScript,
+				Frees: true,
 				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{

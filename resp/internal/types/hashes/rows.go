@@ -18,11 +18,13 @@ var Commands = []command.Row{
 	{
 		Name: "hexpire", Arity: -6, Group: "hash", Run: cmdHexpire,
 		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Frees: true,
 		Keys:  command.OneKey("RW update"),
 	},
 	{
 		Name: "hexpireat", Arity: -6, Group: "hash", Run: cmdHexpireat,
 		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Frees: true,
 		Keys:  command.OneKey("RW update"),
 	},
 	{
@@ -50,6 +52,7 @@ var Commands = []command.Row{
 	{
 		Name: "hgetex", Arity: -5, Group: "hash", Run: cmdHgetex,
 		Flags: command.FlagWrite | command.FlagFast,
+		Frees: true, // also with PERSIST, which writes as little
 		Keys:  command.OneKey("RW access update"),
 	},
 	{
@@ -92,11 +95,13 @@ var Commands = []command.Row{
 	{
 		Name: "hpexpire", Arity: -6, Group: "hash", Run: cmdHpexpire,
 		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Frees: true,
 		Keys:  command.OneKey("RW update"),
 	},
 	{
 		Name: "hpexpireat", Arity: -6, Group: "hash", Run: cmdHpexpireat,
 		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagFast,
+		Frees: true,
 		Keys:  command.OneKey("RW update"),
 	},
 	{

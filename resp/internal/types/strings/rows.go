@@ -50,6 +50,7 @@ var Commands = []command.Row{
 	{
 		Name: "getex", Arity: -2, Group: "string", Run: cmdGetex,
 		Flags: command.FlagWrite | command.FlagFast,
+		Frees: true, // also with PERSIST, which writes as little
 		Keys:  []command.KeySpec{{Flags: "RW access update", Index: 1, Step: 1, Notes: "Writes because it may change the expiry."}},
 	},
 	{
