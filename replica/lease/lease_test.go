@@ -316,6 +316,37 @@ func TestClocksOnTheWallAreCompared(t *testing.T) {
 	}
 }
 
+// The lapse is looked for after the lease was found valid: here the lease ends and is regained right after
+// the clock was read.
+func TestLapseIsNoticedThatComesWhileValidityIsChecked(t *testing.T) {
+	now := time.Hour
+	l := aLease(&now, Rules{})
+	l.grantedNow()
+	var afterRead func()
+	l.Cfg.OwnClock = func() time.Duration {
+		read := now
+		if f := afterRead; f != nil {
+			afterRead = nil
+			f()
+		}
+		return read
+	}
+	spell, _ := l.Mark()
+	if !l.HeldSince(spell) {
+		t.Fatal("not held")
+	}
+	afterRead = func() {
+		now += 2 * Length
+		l.grantedNow()
+	}
+	if l.HeldSince(spell) {
+		t.Error("held, though it has lapsed since the mark")
+	}
+	if spell, _ := l.Mark(); !l.HeldSince(spell) {
+		t.Error("not regained")
+	}
+}
+
 func TestClockOfLeasesThatStandsStillIsNoticed(t *testing.T) {
 	real := time.Now()
 	w := ClockWatch{At: time.Hour, Real: real}
