@@ -16,15 +16,14 @@ import (
 // elect one, and no lease is granted here, since no majority confirms this leader. It goes on
 // by itself when its disk answers.
 //
-// It does so only if another voter has just made some bytes durable, within a time in which
-// that voter can win an election. Where all disks stall, or all are slow, an election needs
-// more writes than the entry that is waited for, and fails: the leader stays, leases go on,
-// and all goes on when the disks do. A server that follows waits in any case.
+// It does so only if other voters, a majority of all, have just made some bytes durable, within a
+// time in which one of them can win an election. Where most disks stall, or all are slow, an election
+// needs more writes than the entry that is waited for, and fails: the leader stays, leases go on, and
+// all goes on when the disks do. A server that follows waits in any case.
 //
 // The process need not end for any of that. It ends when its disk has not answered for
-// EndTimeout while that of another voter works. Until then gossip says that the node is
-// there, so its ranges get no other copies, and a restart on another disk waits for it. Where
-// no other voter can go on, ending this one only takes a copy away.
+// EndTimeout while those of such a majority work. Until then gossip says that the node is there, so
+// its ranges get no other copies. Where others cannot go on alone, ending only takes a copy away.
 
 // diskCheckFile is the name in Config.Dir under which checkDisk writes.
 const diskCheckFile = "disk-check"
@@ -58,12 +57,11 @@ func (t *Table) watchDisk() {
 		if !leads && !ends {
 			continue
 		}
-		voter, works := t.workingVoter()
-		if !works {
+		if _, decide := t.workingVoters(0); !decide {
 			continue
 		}
 		if leads {
-			t.cfg.Logger.Warn("this node gives up the leadership: its disk does not answer, and the disk of another voter does", "node", t.cfg.ID, "voter", string(voter.Address))
+			t.cfg.Logger.Warn("this node gives up the leadership: its disk does not answer, and those of a majority do", "node", t.cfg.ID)
 			t.silent.Store(true)
 		}
 		if ends {
@@ -73,53 +71,56 @@ func (t *Table) watchDisk() {
 	}
 }
 
-// TransferLeadershipFromStalledDisk hands the leadership, if this node has it, to a voter whose
-// disk works. It fails if there is none, or if this node's own Raft disk blocks the library. It is
-// for a node whose data disk stalls.
+// TransferLeadershipFromStalledDisk hands the leadership, if this node has it, to a voter whose disk
+// works. It is for a node whose data disk stalls, and whose Raft disk does not.
 func (t *Table) TransferLeadershipFromStalledDisk(ctx context.Context) error {
 	if _, isSelf := t.Leader(); !isSelf || t.writes.pending() > 0 {
 		return nil
 	}
 	return t.ask(ctx, "cede the leadership", func() error {
-		voter, works := t.workingVoter()
-		if !works {
-			return fmt.Errorf("no other voter's disk is known to work")
+		voter, decide := t.workingVoters(1) // this one's own Raft disk works
+		if !decide {
+			return fmt.Errorf("too few disks of other voters are known to work")
 		}
 		return t.transferTo(voter)
 	})
 }
 
-// workingVoter returns another voter that has made something durable since the call.
-func (t *Table) workingVoter() (raft.Server, bool) {
+// workingVoters asks the other voters to make something durable. It returns one that has, and whether
+// those that have are a majority of all voters together with so many beside them.
+func (t *Table) workingVoters(beside int) (one raft.Server, majority bool) {
 	// As long as a candidate waits for votes, which the voters have to store.
 	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.ElectionTimeout/2)
 	defer cancel()
 	working := make(chan raft.Server)
-	asked := 0
-	answered := make(chan struct{})
+	voters, asked := 0, 0
 	for _, s := range t.servers() {
-		if s.Suffrage != raft.Voter || string(s.ID) == t.disk.server {
+		if s.Suffrage != raft.Voter {
+			continue
+		}
+		voters++
+		if string(s.ID) == t.disk.server {
 			continue
 		}
 		asked++
 		go func() {
-			defer func() { answered <- struct{}{} }()
 			reply, err := t.cfg.Forward(ctx, string(s.Address), []byte{messageDisk})
-			if err == nil && len(reply) == 1 && reply[0] == replyDisk {
-				working <- s
+			if err != nil || len(reply) != 1 || reply[0] != replyDisk {
+				s = raft.Server{}
 			}
+			working <- s
 		}()
 	}
-	var found raft.Server
-	for asked > 0 {
-		select {
-		case found = <-working:
-			cancel()
-		case <-answered:
-			asked--
+	for range asked {
+		if s := <-working; s.ID != "" {
+			one = s
+			beside++
+		}
+		if beside > voters/2 {
+			cancel() // the others need not answer
 		}
 	}
-	return found, found.ID != ""
+	return one, one.ID != "" && beside > voters/2
 }
 
 // checkDisk makes some bytes durable in the table's directory.
@@ -140,7 +141,7 @@ func (t *Table) checkDisk(ctx context.Context) error {
 		t.checking.Store(false)
 		return ErrClosed
 	}
-	// workingVoter does not wait for longer.
+	// workingVoters does not wait for longer.
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.ElectionTimeout)
 	defer cancel()
 	select {
