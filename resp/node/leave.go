@@ -88,12 +88,14 @@ func (dp *departure) leaveAndEnd(ctx context.Context) error {
 
 // beginLeave has the table record that this node leaves.
 func (dp *departure) beginLeave(ctx context.Context) error {
-	select {
-	case <-dp.c.entry.enteredCh:
-	case <-dp.c.n.done:
-		return errors.New("the node has ended before it was in the cluster")
-	case <-ctx.Done():
-		return fmt.Errorf("the node is not in the cluster yet: %w", ctx.Err())
+	if !dp.c.entry.entered.Load() { // of several channels that are ready, select takes any
+		select {
+		case <-dp.c.entry.enteredCh:
+		case <-dp.c.n.done:
+			return errors.New("the node has ended before it was in the cluster")
+		case <-ctx.Done():
+			return fmt.Errorf("the node is not in the cluster yet: %w", ctx.Err())
+		}
 	}
 	st := dp.c.table.State()
 	self, _ := st.Node(dp.c.n.id)

@@ -35,6 +35,13 @@ func TestLeavingEndsWithoutATimeout(t *testing.T) {
 			if took := time.Since(began); err != nil || took >= forgetTimeout+2*time.Second {
 				t.Errorf("%s, which leads (%v), leaves within %v: %v", victim, leads, took, err)
 			}
+			// Who asks again hears the same, also once the node has ended as after RING LEAVE.
+			c.nodes[victim].finish(nil)
+			for range 10 {
+				if err := c.nodes[victim].Leave(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
 			c.nodes[victim].leaves = true
 			c.stop(victim)
 			c.settled()
