@@ -29,7 +29,6 @@ func cmdFlushdb(x *call) {
 	if !flushOptions(x) {
 		return
 	}
-	x.conn.footprint.MarkAll()
 	parts, ok := scatterParts(x, longTimeout, []byte("FLUSHDB"))
 	if !ok {
 		return
@@ -38,10 +37,12 @@ func cmdFlushdb(x *call) {
 	for i, reply := range parts.replies {
 		if string(reply) == notFlushed {
 			left = append(left, parts.spans[i]...)
+			parts.made--
 		}
 	}
 	slices.SortFunc(left, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
-	if msg := flushByKeys(x, left); msg != "" {
+	flushByKeys(x, left, &parts.outcome)
+	if msg := parts.msg(true); msg != "" {
 		x.Error(msg)
 		return
 	}
@@ -53,13 +54,13 @@ func cmdFlushdb(x *call) {
 const notFlushed = ":0\r\n"
 
 // flushByKeys removes the keys of a database in some spans one after the other, wherever they are served
-// by then: ranges may change hands meanwhile. It returns an error reply, or "".
+// by then: ranges may change hands meanwhile. Each request is a part of o.
 //
 // Each key that is there throughout is removed once, as SCAN comes by it. What others write meanwhile is
 // removed if it is written before.
-func flushByKeys(x *call, left []ring.Range) (msg string) {
+func flushByKeys(x *call, left []ring.Range, o *outcome) {
 	if len(left) == 0 {
-		return ""
+		return
 	}
 	by, l := x.srv.policies(), x.newLister(nil, scanReply)
 	body := len(x.Buf)
@@ -70,11 +71,13 @@ func flushByKeys(x *call, left []ring.Range) (msg string) {
 	}()
 	s := scan{x: x, o: &command.ScanOptions{Count: flushStep, Pattern: []byte("*")}, l: l}
 	for {
-		if err := s.cluster(); err != nil {
-			return command.ErrorText(err)
+		err := s.cluster()
+		if err == nil && (x.conn.closing || x.conn.closed.Load()) {
+			err = command.ReplyError(msgUnreachable)
 		}
-		if x.conn.closing || x.conn.closed.Load() {
-			return msgUnreachable
+		if err != nil {
+			o.refuse(command.ErrorText(err)) // it only reads
+			return
 		}
 		keys := make([][]byte, 0, l.n)
 		for rest := x.Buf[body:]; len(rest) > 0; rest = rest[wire.ValueLen(rest):] {
@@ -85,38 +88,34 @@ func flushByKeys(x *call, left []ring.Range) (msg string) {
 			}
 		}
 		x.Buf, l.n, l.full, s.enough = x.Buf[:body], 0, false, false
-		if msg = removeStored(x, keys, by); msg == msgSwapped {
-			msg = string(errFlushCut)
+		if len(keys) > 0 {
+			removeStored(x, keys, by, o)
 		}
-		if msg != "" || s.at == 0 {
-			return msg
+		if o.over() || s.at == 0 {
+			return
 		}
 	}
 }
 
 // removeStored removes stored keys, at once if one node serves them.
-func removeStored(x *call, keys [][]byte, by *database.Policies) (msg string) {
-	if len(keys) == 0 {
-		return ""
-	}
-	words := []string{"UNLINK"}
+func removeStored(x *call, keys [][]byte, by *database.Policies, o *outcome) {
+	words := wire.AppendBulkString(wire.AppendArray(nil, 1+len(keys)), "UNLINK")
 	for _, key := range keys {
-		words = append(words, string(key))
+		words = wire.AppendBulk(words, key)
 	}
-	if _, msg = x.ask(wire.AppendRequest(nil, words...), by, true); msg != msgCrossSlot || len(keys) == 1 {
-		return msg
+	_, msg := x.ask(words, by, true)
+	if msg != msgCrossSlot || len(keys) == 1 {
+		o.heard(msg)
+		return
 	}
-	for i := range keys {
-		if msg = removeStored(x, keys[i:i+1], by); msg != "" {
-			return msg
-		}
+	for i := 0; i < len(keys) && !o.over(); i++ {
+		removeStored(x, keys[i:i+1], by, o)
 	}
-	return ""
 }
 
-// flushOptions checks the options; it has replied, and returns false, if they are wrong.
+// flushOptions begins a FLUSH; it has replied, and returns false, if the options are wrong.
 func flushOptions(x *call) bool {
-	if len(x.Args) == 1 || len(x.Args) == 2 && (wire.EqualFold(x.Args[1], "async") || wire.EqualFold(x.Args[1], "sync")) {
+	if x.conn.footprint.MarkAll(); len(x.Args) == 1 || len(x.Args) == 2 && (wire.EqualFold(x.Args[1], "async") || wire.EqualFold(x.Args[1], "sync")) {
 		return true
 	}
 	x.Error(command.MsgSyntax)
@@ -128,14 +127,21 @@ func flushKeys(x *call, name string, flush func(*call, []ring.Range) error) {
 	if !flushOptions(x) {
 		return
 	}
-	x.conn.footprint.MarkAll()
 	if x.spreads() {
 		if _, ok := x.scatter(longTimeout, []byte(name)); ok {
 			x.OK()
 		}
 		return
 	}
-	switch err := x.own(func(spans []ring.Range) error { return flush(x, spans) }); {
+	switch err := x.own(func(spans []ring.Range) error {
+		switch {
+		case len(spans) == 0:
+			return nil
+		case x.srv.scarceIn(x.srv.routes.Load(), spans):
+			return command.ReplyError(msgNoReplicas)
+		}
+		return flush(x, spans)
+	}); {
 	case errors.Is(err, errOthers):
 		x.Buf = append(x.Buf, notFlushed...)
 		return
@@ -152,12 +158,6 @@ func flushKeys(x *call, name string, flush func(*call, []ring.Range) error) {
 
 // flushSpans empties spans of this node.
 func flushSpans(x *call, spans []ring.Range) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
-		return command.ReplyError(msgNoReplicas)
-	}
 	var done store.Signal
 	return tellFlushed(x, &done, clearSpans(x, spans, &done, nil))
 }
@@ -180,12 +180,6 @@ var errOthers = errors.New("other databases hold keys")
 // one commit. Else the keys are removed one after the other: what others write meanwhile is removed or
 // stays, as for each key its turn comes.
 func flushDatabase(x *call, spans []ring.Range) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
-		return command.ReplyError(msgNoReplicas)
-	}
 	var done store.Signal
 	err := tellFlushed(x, &done, clearSpans(x, spans, &done, func() error {
 		for _, span := range spans {
@@ -204,7 +198,11 @@ func flushDatabase(x *call, spans []ring.Range) error {
 	}
 	f := databaseFlush{call: x, spans: spans, by: x.srv.policies(), number: numberOf(x)}
 	for _, span := range spans {
-		if err := f.flush(span); err != nil {
+		if err := f.flush(span); err != nil && f.began {
+			o := outcome{made: 1}
+			o.heard(command.ErrorText(err))
+			return command.UnknownError(o.msg(true))
+		} else if err != nil {
 			return err
 		}
 	}
@@ -217,15 +215,11 @@ type databaseFlush struct {
 	spans  []ring.Range
 	by     *database.Policies
 	number int
-	began  bool
+	began  bool // some keys are removed: to start again would remove keys that were written since
 }
 
 // flushStep is how many keys a databaseFlush removes with one commit.
 const flushStep = 256
-
-// errFlushCut is the reply when ranges change hands, or databases are swapped, while keys are removed one after the other: to
-// start again would remove keys that were written since.
-const errFlushCut command.ReplyError = "UNKNOWN Some keys are removed, others may not be: ranges have changed hands meanwhile, or databases were swapped"
 
 func (f *databaseFlush) flush(span ring.Range) error {
 	for at, ended := store.CursorAt(span.Start), false; !ended; {
@@ -253,15 +247,9 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 	routes := c.enter()
 	defer c.leave()
 	if routes != nil && (!spanset.Cover(routes.spans, f.spans) || routes.Policies.Swapping() || routes.swaps() != f.by.Swaps()) {
-		if f.began {
-			return errFlushCut
-		}
 		return command.ErrMoved
 	}
 	if err := f.stillWanted(); err != nil {
-		if f.began {
-			return errFlushCut
-		}
 		return err
 	}
 	places := make([]store.Place, len(keys))
@@ -278,10 +266,9 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 		}
 		u.Delete(key, v)
 	}
-	f.began = true
 	var done store.Signal
 	wait, err := u.Commit(&done)
-	if wait && err == nil {
+	if f.began = f.began || err == nil; wait && err == nil {
 		err = done.Wait()
 	}
 	return err

@@ -1,5 +1,7 @@
 package resp
 
+import "strings"
+
 // An outcome is what has become of a command that several nodes do a part of.
 //
 // Invariant: each part is executed at most once. It is sent again only after its node has
@@ -30,6 +32,18 @@ func (o *outcome) add(f fate, reply []byte, status Status, err error) (again boo
 		o.made++
 	}
 	return false
+}
+
+// heard is add for the error, or none, of a request of this node's own, whose words no client chooses.
+func (o *outcome) heard(msg string) {
+	switch {
+	case msg == "":
+		o.made++
+	case strings.HasPrefix(msg, "UNKNOWN "):
+		o.unknown = msg
+	default:
+		o.refuse(msg)
+	}
 }
 
 // refuse notes that some part was not executed and will not be.

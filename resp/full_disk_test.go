@@ -3,6 +3,7 @@ package resp
 import (
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -198,6 +199,59 @@ func TestFullDiskAcceptsRemovals(t *testing.T) {
 	o.Want("*($min-free-disk $3221225472)", "CONFIG", "GET", "min-free-disk")
 	free(room / 2)
 	o.Want("+OK", "SET", "k", "w")
+}
+
+// A watchedLog is a file system that calls wrote, once, after the store's log was written to.
+type watchedLog struct {
+	roomyDisk
+	wrote *atomic.Pointer[func()]
+}
+
+func (l watchedLog) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := l.FS.Create(name, c)
+	return watchedFile{f, l.wrote}, err
+}
+
+type watchedFile struct {
+	vfs.File
+	wrote *atomic.Pointer[func()]
+}
+
+func (f watchedFile) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	if wrote := f.wrote.Swap(nil); wrote != nil {
+		(*wrote)()
+	}
+	return n, err
+}
+
+// FLUSHDB of a node where another database holds keys, too, removes some keys at a time. A disk that becomes
+// full between two of these times is no refusal of the whole.
+func TestFlushDBThatEndsHalfWayIsUnknown(t *testing.T) {
+	var wrote atomic.Pointer[func()]
+	srv, addr := serveTest(t, func(_ *Config, sc *store.Config) { sc.FS = watchedLog{roomyDisk{vfs.Default}, &wrote} })
+	o := resptest.Dial(t, addr, 2)
+	const keys = 2*flushStep + 1
+	o.Want("+OK", "SELECT", "1")
+	o.Want("+OK", "SET", "k", "v")
+	o.Want("+OK", "SELECT", "0")
+	for i := range keys {
+		o.Want("+OK", "SET", "k"+strconv.Itoa(i), "v")
+	}
+	full := func() { srv.store.SetMinFreeDisk(3 << 30) }
+	wrote.Store(&full)
+	got := o.Do("FLUSHDB").String()
+	left := o.Do("DBSIZE").String()
+	if left != ":"+strconv.Itoa(keys-flushStep) || !strings.HasPrefix(got, "-UNKNOWN A part of the write has been made, another was refused: MISCONF") {
+		t.Errorf("%s, and %s of %d keys are left", got, left, keys)
+	}
+	full()
+	if got := o.Do("FLUSHDB").String(); !strings.HasPrefix(got, "-MISCONF") {
+		t.Errorf("on a full disk: %s", got)
+	}
+	srv.store.SetMinFreeDisk(0)
+	o.Want("+OK", "FLUSHDB")
+	o.Want(":0", "DBSIZE")
 }
 
 func bytesOf(words []string) (b [][]byte) {

@@ -3,12 +3,14 @@ package resp
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -34,6 +36,7 @@ type partLink struct {
 	Link
 	fate partFate
 	once bool
+	from int32        // how many requests are answered before that
 	sent atomic.Int32 // parts that it was given
 	ran  atomic.Int32 // parts that the node has executed
 }
@@ -48,7 +51,8 @@ type partWay struct {
 
 func (w *partWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, arrived func()) error {
 	w.fate = w.link.fate
-	if first := w.link.sent.Add(1) == 1; !first && (w.link.once || w.fate == partMoved) {
+	nth := w.link.sent.Add(1) - w.link.from
+	if nth < 1 || nth > 1 && (w.link.once || w.fate == partMoved) {
 		w.fate = partMade
 	}
 	if w.fate == partMade || w.fate == partLostAfter {
@@ -105,16 +109,19 @@ func spreadTest(t *testing.T) (r *routed, keys [2]string, links [2]*partLink) {
 	return r, keys, links
 }
 
+// A spreadCommand is a command that two nodes do a part of.
+type spreadCommand struct {
+	words []string
+	write bool
+}
+
 // What the client is told of a command that two nodes do a part of is the worst of both
 // parts, in whatever order they are heard of, and no part is executed twice.
 func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 	r, keys, links := spreadTest(t)
 	o := resptest.Dial(t, r.addrs[0], 2)
 	a, b := keys[0], keys[1]
-	commands := []struct {
-		words []string
-		write bool
-	}{
+	commands := []spreadCommand{
 		{[]string{"DEL", a, b}, true},
 		{[]string{"DEL", b, a}, true},
 		{[]string{"UNLINK", a, b}, true},
@@ -128,6 +135,12 @@ func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 		{[]string{"DBSIZE"}, false},
 		{[]string{"KEYS", "*"}, false},
 		{[]string{"RANDOMKEY"}, false},
+	}
+	for name, row := range newCommandTable().ByName {
+		split := (row.Spread || row.Merge != command.MergeNone) && row.MayWrite
+		if split && !slices.ContainsFunc(commands, func(c spreadCommand) bool { return strings.ToLower(c.words[0]) == name }) {
+			t.Errorf("%s is split over nodes and writes: add it to this test", name)
+		}
 	}
 	unknown := func(f partFate) bool { return f == partLostBefore || f == partLostAfter }
 	made := func(f partFate) bool { return f == partMade }
@@ -180,6 +193,63 @@ func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// FLUSHDB works in steps where another database holds keys: parts of nodes, scans, keys. If it is refused,
+// whatever the step, no key was removed.
+func TestRefusedFlushDBHasRemovedNothing(t *testing.T) {
+	r, keys, links := spreadTest(t)
+	o := resptest.Dial(t, r.addrs[0], 2)
+	const steps = 4
+	reached := map[string]int{}
+	for others := 1; others < 4; others++ { // the nodes where database 1 holds a key
+		for at := range links {
+			for step := range steps {
+				for _, f := range []partFate{partRefused, partLostBefore, partLostAfter, partMoved} {
+					for i := range links {
+						*links[i] = partLink{Link: links[i].Link}
+					}
+					o.Want("+OK", "FLUSHALL")
+					o.Want("+OK", "SELECT", "1")
+					for i, key := range keys {
+						if others>>i&1 == 1 {
+							o.Want("+OK", "SET", key, "other")
+						}
+					}
+					o.Want("+OK", "SELECT", "0")
+					o.Want("+OK", "MSET", keys[0], "x", keys[1], "x")
+					links[at].from = links[at].sent.Load() + int32(step)
+					links[at].fate = f
+					got := o.Do("FLUSHDB")
+					links[at].fate = partMade
+					left := o.Do("EXISTS", keys[0], keys[1]).Text
+					name := fmt.Sprintf("others at %b, request %d of node %d %s: %s", others, step, at+1, partFates[f], got)
+					switch {
+					case got.Kind != '-':
+						reached["done"]++
+						if left != "0" {
+							t.Errorf("%s: %s of 2 keys are left", name, left)
+						}
+					case strings.HasPrefix(got.Text, "UNKNOWN "):
+						reached["unknown"]++
+					default:
+						reached["refused"]++
+						if left != "2" {
+							t.Errorf("%s: %s of 2 keys are left", name, left)
+						}
+					}
+					o.Want("+OK", "SELECT", "1")
+					if n := fmt.Sprint(others&1 + others>>1); o.Do("EXISTS", keys[0], keys[1]).Text != n {
+						t.Errorf("%s: database 1 has lost a key", name)
+					}
+					o.Want("+OK", "SELECT", "0")
+				}
+			}
+		}
+	}
+	if reached["done"] == 0 || reached["unknown"] == 0 || reached["refused"] == 0 {
+		t.Errorf("outcomes: %v", reached)
 	}
 }
 
