@@ -66,6 +66,14 @@ func cmdLcs(x *command.Call) {
 		x.Error(errLCSMemory.Error()) // before they are read
 		return
 	}
+	if values[0].Size == 0 || values[1].Size == 0 {
+		replyLCS(x, nil, nil, &o, limit) // the other value is not read
+		return
+	}
+	if !x.TakeUpTo(lcsMemory(values[0].Size, values[1].Size)) {
+		x.RefuseByLimit(command.MsgNoMemory)
+		return
+	}
 	a, err := x.Unit.Bytes(x.Args[1], values[0])
 	if err == nil {
 		var b []byte

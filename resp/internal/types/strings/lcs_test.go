@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,28 @@ func TestLCSLimit(t *testing.T) {
 	}
 	if lcsFits(math.MaxInt, math.MaxInt, math.MaxInt64) || lcsFits(1<<32, 1<<32, math.MaxInt64) {
 		t.Error("overflow")
+	}
+}
+
+// However different the lengths are, no more is allocated than lcsMemory says.
+func TestLCSTakesNoMoreThanItIsCharged(t *testing.T) {
+	long, short := bytes.Repeat([]byte("ab"), 4<<20), bytes.Repeat([]byte("ba"), 1000)
+	for _, c := range [][2][]byte{{long, []byte("a")}, {[]byte("a"), long}, {short, short}, {long[:64<<10], short}, {short, long[:64<<10]}} {
+		a, b := c[0], c[1]
+		charged := lcsMemory(int64(len(a)), int64(len(b)))
+		for name, run := range map[string]func() error{
+			"sequence": func() error { _, _, err := lcs(a, b, 1<<30); return err },
+			"length":   func() error { _, err := lcsLen(a, b, 1<<30); return err },
+		} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := run()
+			runtime.ReadMemStats(&after)
+			took := int64(after.TotalAlloc-before.TotalAlloc) + int64(len(a)+len(b))
+			if err != nil || took > charged+32<<10 {
+				t.Errorf("%s of %d and %d bytes: %d bytes, charged %d, %v", name, len(a), len(b), took, charged, err)
+			}
+		}
 	}
 }
 
