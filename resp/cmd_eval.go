@@ -126,8 +126,13 @@ func writesRefused(x *call, keys [][]byte) bool {
 func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 	all, memory := &x.srv.scripts, x.srv.settings.ScriptMemory.Load()
 	start := scripts.Start{At: x.srv.clock(), Owner: x.conn, Places: x.conn.places, Every: x.conn.every, Memory: memory}
+	h := scriptHost{call: x, code: code, keys: keys, readonly: readonly, Memory: scripts.Memory{Of: &x.Call}}
+	defer h.Release()
 	if f := code.function; f != nil {
-		r, err := f.Library.Take(memory, logger(x.srv))
+		r, err := f.Library.Take(memory, logger(x.srv), h.Grow)
+		if x.StartsAgain() {
+			return
+		}
 		if err != nil {
 			x.Error(err.Error())
 			return
@@ -137,7 +142,7 @@ func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 	}
 	run := all.Begin(start)
 	defer all.Done(run)
-	h := scriptHost{call: x, run: run, code: code, keys: keys, readonly: readonly}
+	h.run = run
 	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(x.conn.routes.policies().Data(x.scriptDatabase), store.Growth(x.Unit))
 	at := len(x.Buf)
 	reply, err := h.start(command.ClientKeys(keys), argv)
@@ -190,6 +195,7 @@ func (h *scriptHost) Room() int {
 
 // A scriptHost carries out what a script asks for.
 type scriptHost struct {
+	scripts.Memory
 	call     *call
 	run      *scripts.Run
 	code     *runnable

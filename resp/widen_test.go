@@ -171,7 +171,7 @@ func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 	for _, body := range []string{
 		"redis.call('set', KEYS[1], '') for i = 1, 200 do redis.call('setrange', KEYS[1], i * 65536, 'x') end",
 		"for i = 1, 2000 do redis.call('rpush', KEYS[1], string.rep('x', 10000)) end",
-		"redis.call('setrange', KEYS[1], 10000000, 'x') redis.call('setrange', KEYS[1], 10, string.rep('x', 10000000))",
+		"redis.call('setrange', KEYS[1], 10000000, 'x') local s = string.rep('x', 2000000) for i = 0, 4 do redis.call('setrange', KEYS[1], 10 + i * #s, s) end",
 	} {
 		o.Want("-"+command.MsgUnitTooLarge, "EVAL", body, "1", "k")
 		o.Do("MULTI")

@@ -55,7 +55,7 @@ func NewLibrary(code string, memory int, within time.Duration, log func(level in
 		return nil, fmt.Errorf("ERR Error compiling function: %w", err)
 	}
 	l := &Library{proto: proto, size: len(code) + proto.Bytes()}
-	r, err := l.runtime(memory, within, log)
+	r, err := l.runtime(memory, within, loadHost{log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +70,21 @@ func (l *Library) Size() int { return l.size }
 
 // NewRuntime returns a runtime for the functions of a library, in which its code has run.
 //
-// What functions leave in local variables of the library stays there for later runs in the same runtime.
-func (l *Library) NewRuntime(memory int, log func(level int, message string)) (*Runtime, error) {
-	return l.runtime(memory, 0, log)
+// What functions leave in local variables of the library stays there for later runs in the same runtime. grow is
+// [Host].Grow for the code that runs now; nil: there is memory.
+func (l *Library) NewRuntime(memory int, log func(level int, message string), grow func(more int, needed bool) bool) (*Runtime, error) {
+	return l.runtime(memory, 0, loadHost{log: log, grow: grow})
 }
 
-func (l *Library) runtime(memory int, within time.Duration, log func(level int, message string)) (*Runtime, error) {
+func (l *Library) runtime(memory int, within time.Duration, host loadHost) (*Runtime, error) {
 	r := &Runtime{state: lua.NewState(defaultMemory), library: l}
 	if err := r.state.Setup(r.openLibrary); err != nil {
 		panic(err) // the libraries of the host are wrong
 	}
 	r.state.Keeps()
+	r.state.SetGrowth(firstMemory, r.grow)
 	r.Begin(memory)
-	r.host, r.loading = loadHost{log: log}, true
+	r.host, r.loading = host, true
 	if within > 0 {
 		defer time.AfterFunc(within, func() { r.Stop(errLoadTimeout) }).Stop()
 	}
@@ -125,8 +127,11 @@ func (r *Runtime) load(proto *lua.Proto) (v lua.Value, failed bool, err error) {
 // A loadHost is the host of a library that is loaded: it can log, and call nothing.
 type loadHost struct {
 	Host
-	log func(level int, message string)
+	log  func(level int, message string)
+	grow func(more int, needed bool) bool
 }
+
+func (h loadHost) Grow(more int, needed bool) bool { return h.grow == nil || h.grow(more, needed) }
 
 func (h loadHost) Log(level int, message string) { h.log(level, message) }
 

@@ -39,7 +39,7 @@ redis.register_function('assigns', function() x = 1 end)`)
 	if f := l.Functions[1]; f.Name != "Ping" || *f.Description != "pings" || f.Flags != NoWrites|AllowOOM || l.Functions[0].Description != nil {
 		t.Errorf("%+v", l.Functions)
 	}
-	r, err := l.NewRuntime(8<<20, noLog)
+	r, err := l.NewRuntime(8<<20, noLog, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ redis.register_function('drop', function(keys) local s = keys[1] .. 'x' return #
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.NewRuntime(8<<20, noLog)
+	r, err := l.NewRuntime(8<<20, noLog, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ end)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.NewRuntime(8<<20, noLog)
+	r, err := l.NewRuntime(8<<20, noLog, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

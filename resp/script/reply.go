@@ -13,8 +13,19 @@ type replyEncoder struct {
 	script3 bool // the script has chosen RESP3
 	client3 bool // the client has
 	most    int  // bytes; a reply with more is not complete
+	granted int  // bytes of the reply that the host has memory for
+	host    Host
+	refused bool // the host has no memory for more; the reply is not complete
+}
 
-	countError func(msg string) // is called for each error that is not counted yet
+// full reports whether the reply ends before n more bytes.
+func (e *replyEncoder) full(dst []byte, n int) bool {
+	if more := len(dst) + n - e.granted; more > 0 && len(dst) <= e.most && !e.refused {
+		more = max(more, replySlice, e.granted/2)
+		e.refused = !e.host.Grow(more, true)
+		e.granted += more
+	}
+	return len(dst) > e.most || e.refused
 }
 
 func appendLine(dst []byte, kind byte, s string) []byte {
@@ -49,12 +60,16 @@ func (e *replyEncoder) null(dst []byte) []byte {
 
 // append appends a value as a reply.
 func (e *replyEncoder) append(dst []byte, v lua.Value, depth int) []byte {
-	if len(dst) > e.most {
+	n := 0
+	if v.IsString() {
+		n = len(v.Text())
+	}
+	if e.full(dst, n) {
 		return dst
 	}
 	if depth > maxNested {
 		const msg = "ERR reached lua stack limit"
-		e.countError(msg)
+		e.host.CountError(msg)
 		return appendError(dst, msg)
 	}
 	switch v.Kind() {
@@ -84,7 +99,7 @@ func (e *replyEncoder) append(dst []byte, v lua.Value, depth int) []byte {
 func (e *replyEncoder) table(dst []byte, t *lua.Table, depth int) []byte {
 	if msg := t.GetField("err"); msg.IsString() {
 		if !counted(t) {
-			e.countError(msg.Text())
+			e.host.CountError(msg.Text())
 		}
 		return appendError(dst, msg.Text())
 	}
@@ -137,7 +152,7 @@ func (e *replyEncoder) table(dst []byte, t *lua.Table, depth int) []byte {
 		n++
 	}
 	dst = appendHead(dst, '*', n)
-	for i := 1; i <= n && len(dst) <= e.most; i++ {
+	for i := 1; i <= n && !e.full(dst, 0); i++ {
 		dst = e.append(dst, t.GetInt(i), depth+1)
 	}
 	return dst

@@ -20,6 +20,10 @@ type Host interface {
 	Log(level int, message string)
 	// Room is how many bytes the script's reply may have.
 	Room() int
+	// Grow takes more bytes for the values of the script or for its reply, until the host ends the run. Where
+	// needed is false, the script only runs faster with them. If they are needed and it returns false, the run
+	// ends with ErrStopped.
+	Grow(more int, needed bool) bool
 	// CountError counts an error that the script replies or is given, unless a command that it
 	// has called has replied it: those the host has counted.
 	CountError(msg string)
@@ -69,13 +73,26 @@ const maxNested = 1000
 // defaultMemory is how many bytes a script may take unless Begin says otherwise.
 const defaultMemory = 64 << 20
 
+// firstMemory is how many bytes of values a script may take before it asks for more, replySlice how many more
+// bytes of its reply it asks for at a time.
+const firstMemory, replySlice = 256 << 10, 256 << 10
+
 // NewRuntime returns a runtime.
 func NewRuntime() *Runtime {
 	r := &Runtime{state: lua.NewState(defaultMemory)}
 	if err := r.state.Setup(r.open); err != nil {
 		panic(err) // the libraries of the host are wrong
 	}
+	r.state.SetGrowth(firstMemory, r.grow)
 	return r
+}
+
+// grow asks the host for more memory.
+func (r *Runtime) grow(more int, needed bool) error {
+	if !r.host.Grow(more, needed) {
+		return ErrStopped
+	}
+	return nil
 }
 
 // Begin prepares the next run, which may take memory bytes: it takes back earlier Stops. It
@@ -145,9 +162,12 @@ func (r *Runtime) run(about identity, host Host, dst []byte, resp3 bool, start f
 	case failed:
 		return appendError(dst, r.failure(v, about.name)), nil
 	}
-	e := replyEncoder{script3: r.resp3, client3: resp3, most: len(dst) + host.Room(), countError: host.CountError}
+	e := replyEncoder{script3: r.resp3, client3: resp3, most: len(dst) + host.Room(), granted: len(dst) + replySlice, host: host}
 	reply = e.append(dst, v, 0)
-	if len(reply) > e.most {
+	switch {
+	case e.refused:
+		return dst, ErrStopped
+	case len(reply) > e.most:
 		return dst, ErrTooLarge
 	}
 	return reply, nil

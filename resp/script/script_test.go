@@ -28,6 +28,8 @@ func (tableHost) CountError(string) {}
 
 func (h tableHost) Room() int { return 1 << 20 }
 
+func (h tableHost) Grow(int, bool) bool { return true }
+
 func (h tableHost) Allows(args [][]byte) (known, allowed bool) {
 	known = h[string(args[0])] != ""
 	return known, known
@@ -266,7 +268,7 @@ func FuzzReplies(f *testing.F) {
 			}
 			v := l.Top(1)
 			for _, three := range []bool{false, true} {
-				e := replyEncoder{script3: three, client3: three, most: 1 << 30, countError: func(string) {}}
+				e := replyEncoder{script3: three, client3: three, most: 1 << 30, granted: 1 << 30, host: tableHost{}}
 				if rest, err := value(l, e.append(nil, v, 0), 0); err != nil || len(rest) > 0 {
 					t.Errorf("%q: %v, %q is left", b, err, rest)
 				}

@@ -45,8 +45,9 @@ type Function struct {
 // keepRuntimes is how many runtimes of a library wait for its next calls.
 const keepRuntimes = 8
 
-// Take returns a runtime for a call of a function, which belongs to the caller until Give.
-func (l *Library) Take(memory int64, log func(int, string)) (*script.Runtime, error) {
+// Take returns a runtime for a call of a function, which belongs to the caller until Give. grow is
+// [script.Host].Grow of the call.
+func (l *Library) Take(memory int64, log func(int, string), grow func(int, bool) bool) (*script.Runtime, error) {
 	l.mu.Lock()
 	if n := len(l.free); n > 0 {
 		r := l.free[n-1]
@@ -55,7 +56,7 @@ func (l *Library) Take(memory int64, log func(int, string)) (*script.Runtime, er
 		return r, nil
 	}
 	l.mu.Unlock()
-	return l.NewRuntime(int(memory), log)
+	return l.NewRuntime(int(memory), log, grow)
 }
 
 // Give takes a runtime back. One in which a call was ended is dropped, with what the library has in variables.

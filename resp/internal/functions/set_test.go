@@ -148,16 +148,16 @@ func TestLibraryKeepsRuntimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := r.Current().libraries["a"]
-	first, err := l.Take(16<<20, r.log)
+	first, err := l.Take(16<<20, r.log, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Give(first)
-	if again, _ := l.Take(16<<20, r.log); again != first {
+	if again, _ := l.Take(16<<20, r.log, nil); again != first {
 		t.Error("a runtime does not wait for the next call")
 	}
 	for range keepRuntimes + 5 {
-		other, err := l.NewRuntime(16<<20, r.log)
+		other, err := l.NewRuntime(16<<20, r.log, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,10 +27,14 @@ type State struct {
 	ended bool // by a fatal, which no pcall catches
 
 	limit     int // bytes
-	room      int // bytes that may be allocated before the next trace
-	live      int // bytes that the last trace has found
-	allocated int // bytes since
-	held      int // bytes that Go functions hold at present
+	granted   int // bytes of them that may be in use before grow is asked for more
+	first     int // what granted is at the beginning of a run, beside what earlier ones have left behind
+	grow      func(more int, needed bool) error
+	leftovers bool // granted covers all that earlier runs have allocated, which may be free by now
+	room      int  // bytes that may be allocated before the next trace
+	live      int  // bytes that the last trace has found
+	allocated int  // bytes since
+	held      int  // bytes that Go functions hold at present
 	keeps     bool
 	mark      uint8
 	grey      []*header // objects that a trace has reached and not walked yet
@@ -47,7 +51,7 @@ const maxDepth = 200
 
 // NewState returns a state without libraries, whose values may take limit bytes in memory.
 func NewState(limit int) *State {
-	s := &State{limit: limit, names: make(map[string]*str, len(metaNames))}
+	s := &State{limit: limit, granted: limit, names: make(map[string]*str, len(metaNames))}
 	for _, name := range metaNames {
 		s.names[name] = &str{header: header{kind: KindString}, s: name}
 	}
@@ -84,10 +88,45 @@ func (s *State) kindName(k Kind) Value { return s.kinds[k] }
 
 // SetLimit sets how many bytes values may take from the next Run on.
 func (s *State) SetLimit(limit int) {
-	s.limit, s.room = limit, limit
+	s.limit = limit
+	s.ungrow()
+}
+
+// SetGrowth has each Run take first bytes as they are needed, and ask grow for more, within the limit.
+// Where needed is false, the run continues without them, at the price of a trace; where it is
+// true, an error of grow ends the run as Stop does. grow is called by the goroutine of the run.
+func (s *State) SetGrowth(first int, grow func(more int, needed bool) error) {
+	s.first, s.grow = first, grow
+	s.ungrow()
+}
+
+// ungrow returns what grow has granted.
+func (s *State) ungrow() {
+	live, left := 0, 0
 	if s.keeps {
-		s.room = limit - s.live
+		live, left = s.live, s.allocated
 	}
+	s.granted, s.leftovers = s.limit, false
+	if s.grow != nil {
+		s.granted, s.leftovers = min(s.limit, live+left+s.first), left > 0
+	}
+	s.room = s.granted - live
+}
+
+// grows asks for memory of which used bytes are in use, and reports whether it is there.
+func (s *State) grows(used int, needed bool) bool {
+	next := min(max(2*s.granted, used+used/4), s.limit)
+	if s.grow == nil || next <= s.granted {
+		return false
+	}
+	if err := s.grow(next-s.granted, needed); err != nil {
+		if needed {
+			s.end(err)
+		}
+		return false
+	}
+	s.granted = next
+	return true
 }
 
 // Main returns the main thread.
@@ -135,13 +174,18 @@ func (s *State) alloc(n int) {
 }
 
 // trace finds out how much memory is in use, and how much may be allocated before the next
-// trace. An eighth of the limit must be free, so that traces stay rare.
+// trace. An eighth of the granted bytes must be free, so that traces stay rare.
 //
 // Freed memory is Go's to collect: nothing tells when. So a trace walks all that scripts can
-// reach, which takes time in proportion to memory in use at most once in limit/8 bytes.
+// reach, which takes time in proportion to memory in use at most once in granted/8 bytes. It is
+// not needed while there is memory to spare.
 func (s *State) trace(n int) {
 	if n > s.limit {
 		s.end(ErrMemory)
+	}
+	if used := s.live + s.allocated; !s.leftovers && s.grows(used, false) && used <= s.granted {
+		s.room = s.granted - s.live
+		return
 	}
 	if s.mark++; s.mark == uncounted {
 		s.mark = 1 // 0 is the mark of new objects
@@ -167,11 +211,16 @@ func (s *State) trace(n int) {
 		s.grey = s.grey[:len(s.grey)-1]
 		live += s.walk(Value{ref: h})
 	}
-	if live > s.limit-s.limit/8 {
-		s.allocated = 0
+	s.allocated = 0
+	switch {
+	case live > s.limit-s.limit/8:
 		s.end(ErrMemory)
+	case s.leftovers:
+		s.granted, s.leftovers = min(s.limit, live+s.first), false
+	case live > s.granted-s.granted/8:
+		s.grows(live, true)
 	}
-	s.live, s.allocated, s.room = live, 0, s.limit-live
+	s.live, s.room = live, s.granted-live
 }
 
 // uncounted is the mark of objects that states share: no trace changes it.

@@ -439,7 +439,8 @@ func (s *State) reset() {
 	t.handler, t.yielded = nil, false
 	s.running, s.depth, s.held = t, 0, 0
 	if !s.keeps {
-		s.live, s.allocated, s.room = 0, 0, s.limit
+		s.live, s.allocated = 0, 0
+		s.ungrow()
 	}
 	s.grey, s.ended = nil, false
 }
