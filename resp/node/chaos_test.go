@@ -204,7 +204,7 @@ func (s *storm) mute(from, to []string, on bool) {
 }
 
 // mishaps are the kinds of what goes wrong: each begins with a victim that runs, and says
-// what it does.
+// what it does. Each of grayStates is one, too.
 var mishaps = map[string]func(s *storm, victim string) string{
 	"crash": func(s *storm, victim string) string {
 		s.net.Freeze(s.nodes[victim].ip, false)
@@ -262,25 +262,10 @@ var mishaps = map[string]func(s *storm, victim string) string{
 		}
 		return fmt.Sprintf("comes and goes for %v", d)
 	},
-	"full disk": func(s *storm, victim string) string {
-		d, disk := s.some(), &s.grays[victim].disk
-		s.later(d, set(&disk.full))
-		return fmt.Sprintf("has no space for %v", d)
-	},
-	"low disk": func(s *storm, victim string) string {
-		d := s.some()
-		s.later(d, set(&s.grays[victim].disk.low))
-		return fmt.Sprintf("refuses writes for %v", d)
-	},
 	"full log": func(s *storm, victim string) string {
 		d := s.some()
 		s.later(d, set(&s.grays[victim].log))
 		return fmt.Sprintf("cannot write the log of the table for %v", d)
-	},
-	"stuck table": func(s *storm, victim string) string {
-		d := s.some()
-		s.later(d, s.grays[victim].hang())
-		return fmt.Sprintf("applies nothing for %v", d)
 	},
 	"switch": func(s *storm, victim string) string {
 		to := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[s.rnd.IntN(3)]
@@ -301,6 +286,16 @@ var mishaps = map[string]func(s *storm, victim string) string{
 		}
 		return fmt.Sprintf("leaves: %v", err)
 	},
+}
+
+func init() {
+	for name, state := range grayStates {
+		mishaps[name] = func(s *storm, victim string) string {
+			d := s.some()
+			s.later(d, state.begin(s.virtualCluster, victim, s.grays[victim]))
+			return fmt.Sprintf("%s, for %v", name, d)
+		}
+	}
 }
 
 // happen lets one thing go wrong, or right.
