@@ -111,7 +111,10 @@ func (w *waitingScripts) end()        { close(w.over) }
 type longCase struct {
 	strategy string // empty: the default
 	begin    func(c *virtualCluster)
-	copies   int // beside the primary, at the end
+	// goesOn, if set, is what begins and may wait for the unit: it must succeed.
+	goesOn func(c *virtualCluster) error
+	copies int  // beside the primary, at the end
+	empty  bool // the value of the unit is gone at the end
 }
 
 var longCases = map[string]longCase{
@@ -136,6 +139,53 @@ var longCases = map[string]longCase{
 		strategy: StrategyVnode,
 		begin:    func(c *virtualCluster) { c.start("d", "a") },
 		copies:   1,
+	},
+	"planned stop": {
+		begin:  func(c *virtualCluster) { c.stop("c") },
+		copies: 1,
+	},
+	"leave": {
+		goesOn: func(c *virtualCluster) error {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+			defer cancel()
+			c.nodes["c"].leaves = true
+			if err := c.nodes["c"].Leave(ctx); err != nil {
+				return err
+			}
+			c.stop("c")
+			return nil
+		},
+		copies: 1,
+	},
+	"switch with merges": {
+		strategy: StrategyVnode,
+		goesOn: func(c *virtualCluster) error {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			return c.nodes["b"].cluster.switcher.run(ctx, StrategyBuckets, nil)
+		},
+		copies: 1,
+	},
+	"backup": {
+		goesOn: func(c *virtualCluster) error {
+			_, _, err := c.takeBackup("b", nil)
+			return err
+		},
+		copies: 1,
+	},
+	"FLUSHALL": {
+		goesOn: func(c *virtualCluster) error { _, err := c.do("b", "FLUSHALL"); return err },
+		copies: 1, empty: true,
+	},
+	"SWAPDB": {
+		goesOn: func(c *virtualCluster) error {
+			_, err := c.do("b", "SWAPDB", "1", "2")
+			if err == nil || !strings.Contains(err.Error(), "TRYAGAIN the databases are not swapped") {
+				return fmt.Errorf("does not say that nothing is swapped: %w", err)
+			}
+			return nil
+		},
+		copies: 1,
 	},
 }
 
@@ -167,7 +217,18 @@ func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
 					key := c.keyAt("a", "c")
 					place := c.nodes["a"].store.NewUnit().Place([]byte(key))
 					end := begin(c, key, long)
-					test.begin(c)
+					if test.begin != nil {
+						test.begin(c)
+					}
+					over := make(chan error, 1)
+					go func() {
+						var err error
+						if test.goesOn != nil {
+							err = test.goesOn(c)
+						}
+						c.say("%s: %v", event, err)
+						over <- err
+					}()
 					client := c.client("b")
 					defer client.Close()
 					served := func() bool {
@@ -192,7 +253,10 @@ func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
 					if err := end(); err != nil {
 						t.Error(err)
 					}
-					if n, err := client.Exists(context.Background(), key).Result(); n != 1 || err != nil {
+					if err := <-over; err != nil {
+						t.Errorf("%s: %v", event, err)
+					}
+					if n, err := client.Exists(context.Background(), key).Result(); (n == 0) != test.empty || err != nil {
 						t.Error(n, err)
 					}
 					c.copied(test.copies)
