@@ -24,6 +24,8 @@ type call struct {
 	agreed coverage
 	// scriptDatabase is the database of the script that runs.
 	scriptDatabase int
+	// wrote: the transaction or script that runs has called a command that writes.
+	wrote bool
 	// streamed is the number of bytes of the reply that have left already.
 	streamed int
 	// waited is time that the command has spent waiting, not working.

@@ -241,9 +241,12 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x := h.call
 	cmd := x.srv.table.Find(args)
 	refusal, foreign := h.refusal(cmd, args)
+	if foreign {
+		refusal, err = h.refuse(refusal)
+	}
 	switch {
-	case foreign && h.run.Wrote.Load():
-		return nil, "", h.refuseWhole(refusal)
+	case err != nil:
+		return nil, "", err
 	case refusal != "":
 		x.srv.stats.Rejected(cmd)
 		return nil, refusal, nil
@@ -283,6 +286,15 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 		return nil, "", h.refuseWhole(strings.TrimRight(string(reply[1:]), "\r\n"))
 	}
 	return reply, "", nil
+}
+
+// refuse refuses a call that Redis would not refuse at this point: alone, or all of the request once
+// something of it was written.
+func (h *scriptHost) refuse(msg string) (refusal string, err error) {
+	if h.call.wrote {
+		return "", h.refuseWhole(msg)
+	}
+	return msg, nil
 }
 
 // refuseWhole drops all that the script has done and has its request answered with an error
@@ -340,10 +352,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 	for _, k := range keys {
 		key := args[k.Pos]
 		if x.srv.settings.IsTooLong(key) {
-			if h.run.Wrote.Load() {
-				return "", h.refuseWhole(command.MsgKeyTooLong)
-			}
-			return command.MsgKeyTooLong, nil
+			return h.refuse(command.MsgKeyTooLong)
 		}
 		if c.routes != nil && c.routes.Policies.FormOf(key) != database.Present {
 			return "", h.refuseWhole(command.MsgMoving)
@@ -359,7 +368,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 			h.moved = true
 			return "", script.ErrStopped
 		case !own && (c.from != nil || x.Unit.HasLatch(p)):
-			return msgNonLocal, nil
+			return h.refuse(msgNonLocal)
 		default:
 			h.code.astray.Store(true)
 			x.MorePlaces = append(x.MorePlaces, p)
@@ -370,10 +379,7 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 			x.touched = append(x.touched, bytes.Clone(key))
 		}
 		if cmd.Flags&command.FlagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
-			if h.run.Wrote.Load() {
-				return "", h.refuseWhole(msgNoReplicas)
-			}
-			return msgNoReplicas, nil
+			return h.refuse(msgNoReplicas)
 		}
 	}
 	return "", err

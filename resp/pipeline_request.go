@@ -65,7 +65,7 @@ func (c *conn) writable(cmd *command.Row) error {
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
-	x.RunAgain, x.waited = false, 0
+	x.RunAgain, x.waited, x.wrote = false, 0, false
 	x.LatchAll = x.LatchAll && x.Apart
 	if f := c.from; f != nil && f.tooLate(r) {
 		c.srv.stats.Late.Add(1)

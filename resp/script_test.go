@@ -150,6 +150,36 @@ func TestScriptsOverNodes(t *testing.T) {
 	}
 }
 
+// A script that has written and then comes upon a key of another node is refused as a whole,
+// whichever node is asked.
+func TestScriptThatLeavesItsNodeLeavesNothing(t *testing.T) {
+	r, keys := halves(t)
+	const reads = "return redis.call('get', ARGV[1])"
+	for i, addr := range r.addrs {
+		o := resptest.Dial(t, addr, 2)
+		for half, key := range keys {
+			for _, cmds := range [][][]string{
+				{{"EVAL", "redis.call('set', KEYS[1], '1') " + reads, "1", key, keys[1-half]}},
+				{{"EVAL", "redis.call('set', KEYS[1], '1') return redis.pcall('set', ARGV[1], '1')", "1", key, keys[1-half]}},
+				{{"MULTI"}, {"SET", key, "1"}, {"EVAL", reads, "1", key, keys[1-half]}, {"EXEC"}},
+				{{"MULTI"}, {"SET", key, "1"}, {"EVAL", reads, "1", key, strings.Repeat("k", 70<<10)}, {"EXEC"}},
+			} {
+				got := ""
+				for _, words := range cmds {
+					got = o.Do(words...).String()
+				}
+				if !strings.Contains(got, msgNonLocal[4:]) && !strings.Contains(got, msgCrossSlot[10:]) && !strings.Contains(got, command.MsgKeyTooLong[4:]) {
+					t.Errorf("node %d, half %d, %v: %s", i, half, cmds, got)
+				}
+				if got := o.Do("EXISTS", key).String() + o.Do("EXISTS", keys[1-half]).String(); got != ":0:0" {
+					t.Errorf("node %d, half %d, %v leaves %s", i, half, cmds, got)
+				}
+				o.Do("DEL", key)
+			}
+		}
+	}
+}
+
 func TestScriptKillTakesBackWrites(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)

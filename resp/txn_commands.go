@@ -235,6 +235,7 @@ func (x *call) inner(cmd *command.Row, args [][]byte) {
 	outer, outerArgs, inside := x.Row, x.Args, x.InTransaction
 	x.Row, x.Args, x.InTransaction, x.RefusedByLimit = cmd, args, true, false
 	x.Unit.KeepAbortable(c.growsUnit)
+	x.wrote = x.wrote || cmd.Flags&command.FlagWrite != 0
 	c.execute(cmd, cmd.Run)
 	if cmd.Flags&command.FlagWrite != 0 && !c.weighUnit() {
 		x.RefuseRequest = command.MsgUnitTooLarge
