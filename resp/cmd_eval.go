@@ -241,12 +241,9 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x := h.call
 	cmd := x.srv.table.Find(args)
 	refusal, foreign := h.refusal(cmd, args)
-	if foreign {
-		refusal, err = h.refuse(refusal)
-	}
 	switch {
-	case err != nil:
-		return nil, "", err
+	case foreign && x.wrote:
+		return nil, "", h.refuseWhole(refusal)
 	case refusal != "":
 		x.srv.stats.Rejected(cmd)
 		return nil, refusal, nil
@@ -304,8 +301,8 @@ func (h *scriptHost) refuseWhole(msg string) error {
 	return script.ErrStopped
 }
 
-// refusal is why a script may not call a command, or "". foreign tells that Redis would have
-// called it.
+// refusal is why a script may not call a command, or "". foreign tells that Redis would call it once
+// the script has written.
 func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, foreign bool) {
 	x := h.call
 	switch {
@@ -332,8 +329,8 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 	if h.full && cmd.Flags&command.FlagDenyOOM != 0 && !h.run.Wrote.Load() {
 		return command.MsgOOM, false
 	}
-	if err := x.conn.writable(cmd); err != nil {
-		return command.ErrorText(err), false // which Commit will say of the whole unit
+	if err := x.conn.writable(cmd, args); err != nil {
+		return command.ErrorText(err), true // Redis says so only before the first write
 	}
 	return "", false
 }

@@ -254,6 +254,93 @@ func TestFlushDBThatEndsHalfWayIsUnknown(t *testing.T) {
 	o.Want(":0", "DBSIZE")
 }
 
+// TestFullDiskRefusesScriptsAndTransactionsAsAWhole moves an element from one list to another while
+// the disk of the keys' owner takes only removals, or comes to that in the middle.
+func TestFullDiskRefusesScriptsAndTransactionsAsAWhole(t *testing.T) {
+	r := routedOver(t, 2, true, func(_ *Config, sc *store.Config) { sc.FS = roomyDisk{vfs.Default} })
+	r.placeAll(oneOwner(t, "n1"))
+	owner := r.servers[1]
+	const short, roomy = 3 << 29, 0 // of 1 GiB
+	// LPOP of this list leaves the disk short.
+	pop := owner.table.ByName["lpop"]
+	run := pop.Run
+	pop.Run = func(x *command.Call) {
+		run(x)
+		if string(x.Args[1]) == "{q}last" {
+			owner.store.SetMinFreeDisk(short)
+		}
+	}
+	script := func(body string) []string { return []string{"EVAL", body, "3", "{q}from", "{q}to", "{q}last"} }
+	const move = "redis.call('rpush', KEYS[2], redis.call('lpop', KEYS[1]))"
+	fill := "redis.call('lpop', KEYS[3]) "
+	for _, addr := range r.addrs {
+		resptest.Dial(t, addr, 2).Want("$m", "FUNCTION", "LOAD", "REPLACE", "#!lua name=m\nredis.register_function('move', function(KEYS) "+move+" end)")
+	}
+	exec := func(cmds ...[]string) [][]string {
+		return append(append([][]string{{"MULTI"}}, cmds...), []string{"EXEC"})
+	}
+	lpop, rpush := []string{"LPOP", "{q}from"}, []string{"RPUSH", "{q}to", "a"}
+	last := []string{"LPOP", "{q}last"} // in the middle
+	for name, c := range map[string]struct {
+		cmds [][]string
+		free int64
+	}{
+		"script":                          {[][]string{script(move)}, short},
+		"script that catches errors":      {[][]string{script("local x = redis.call('lpop', KEYS[1]) redis.pcall('rpush', KEYS[2], x) return 1")}, short},
+		"script in the middle":            {[][]string{script(fill + move)}, roomy},
+		"function":                        {[][]string{{"FCALL", "move", "2", "{q}from", "{q}to"}}, short},
+		"transaction":                     {exec(lpop, rpush), short},
+		"transaction in the middle":       {exec(last, lpop, rpush), roomy},
+		"transaction with a script":       {exec(lpop, script("return redis.call('rpush', KEYS[2], 'a')")), short},
+		"transaction with a function":     {exec([]string{"FCALL", "move", "2", "{q}from", "{q}to"}), short},
+		"transaction in parts":            {exec(lpop, []string{"DBSIZE"}, rpush), short},
+		"transaction that loads a script": {exec(lpop, []string{"FUNCTION", "LOAD", "#!lua name=n\nredis.register_function('n', function() end)"}, rpush), short},
+	} {
+		for i, addr := range r.addrs {
+			o := resptest.Dial(t, addr, 2)
+			owner.store.SetMinFreeDisk(roomy)
+			o.Do("DEL", "{q}from", "{q}to", "{q}last")
+			o.Want(":2", "RPUSH", "{q}from", "a", "b")
+			o.Want(":2", "RPUSH", "{q}last", "a", "b")
+			owner.store.SetMinFreeDisk(c.free)
+			got := ""
+			for _, words := range c.cmds {
+				got = o.Do(words...).String()
+			}
+			owner.store.SetMinFreeDisk(roomy)
+			want := "-MISCONF "
+			if len(c.cmds) > 1 {
+				want = "-EXECABORT Transaction discarded because of"
+			}
+			if !strings.HasPrefix(got, want) {
+				t.Errorf("%s at node %d: %s", name, i, got)
+			}
+			left := o.Do("LRANGE", "{q}from", "0", "-1").String() + o.Do("EXISTS", "{q}to").String() + o.Do("LLEN", "{q}last").String()
+			if left != "*($a $b):0:2" {
+				t.Errorf("%s at node %d leaves %s", name, i, left)
+			}
+		}
+	}
+	// What only removes is accepted, also where the queue's node has no disk to judge by.
+	owner.store.SetMinFreeDisk(short)
+	for _, addr := range r.addrs {
+		o := resptest.Dial(t, addr, 2)
+		o.Want("+OK", "MULTI")
+		o.Want("+QUEUED", lpop...)
+		o.Want("+QUEUED", script("return redis.call('llen', KEYS[1])")...)
+		if got := o.Do("EXEC").String(); got != "*($a :1)" && got != "*($b :0)" {
+			t.Errorf("removals in EXEC: %s", got)
+		}
+	}
+	// The disk of the node that forwards does not count.
+	owner.store.SetMinFreeDisk(roomy)
+	r.servers[0].store.SetMinFreeDisk(short)
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("+OK", "MULTI")
+	o.Want("+QUEUED", rpush...)
+	o.Want("*(:1)", "EXEC")
+}
+
 func bytesOf(words []string) (b [][]byte) {
 	for _, w := range words {
 		b = append(b, []byte(w))

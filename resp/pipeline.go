@@ -187,7 +187,7 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	if c.rules != nil && r.msg == "" {
 		deny(c, r)
 	}
-	r.msg = rejection(r.cmd, r.msg)
+	r.msg = command.Rejection(r.cmd, r.msg)
 	if c.from == nil && r.msg == "" && len(r.cmd.Keys) > 0 {
 		storeKeys(c, r)
 	}
@@ -204,7 +204,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		r := &reqs[n]
 		r.owner, r.keyAt, r.touches = ownerSelf, 0, false
 		if c.subscribed && c.out.Proto == 2 && r.msg == "" && !r.cmd.WhileSubscribed {
-			r.msg = rejection(r.cmd, "ERR Can't execute '"+r.cmd.Full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+			r.msg = command.Rejection(r.cmd, "ERR Can't execute '"+r.cmd.Full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 		}
 		if n > 0 && (r.waits || reqs[n-1].waits) {
 			break

@@ -50,16 +50,19 @@ func (c *conn) reject(cmd *command.Row, msg string) {
 	c.srv.stats.ErrorReply(c.out.Buf[at+1:])
 }
 
-// writable returns nil, or why the store takes no write of a command. A command that only
-// removes is still taken when the disk is almost full; the unit then is one that does so.
-func (c *conn) writable(cmd *command.Row) error {
+// writable returns nil, or why the store takes no write of a command, or of one of a transaction. A
+// command that only removes is still taken when the disk is almost full; the unit then is one that
+// does so.
+func (c *conn) writable(cmd *command.Row, args [][]byte) error {
 	err := c.srv.store.Writable()
-	if err != nil && cmd.Frees {
-		if err = c.srv.store.AcceptsRemovals(); err == nil {
-			c.unit.RemovesOnly()
-		}
+	switch {
+	case err == nil || cmd.Flags&command.FlagWrite == 0:
+		return nil
+	case c.srv.table.Adds(cmd, args):
+		return err
 	}
-	return err
+	c.unit.RemovesOnly()
+	return c.srv.store.AcceptsRemovals()
 }
 
 // runOne runs a request, or replies why not.
@@ -75,18 +78,16 @@ func (c *conn) runOne(r *request) {
 	}
 	if r.msg != "" {
 		noteRequest(c, r, "toplevel")
-		c.reject(r.cmd, rejection(r.cmd, r.msg))
+		c.reject(r.cmd, command.Rejection(r.cmd, r.msg))
 		return
 	}
 	x.Row, x.Args = r.cmd, c.args[r.first:r.last]
-	if r.cmd.Flags&command.FlagWrite != 0 {
-		if err := c.writable(r.cmd); err != nil {
-			c.reject(r.cmd, rejection(r.cmd, command.ErrorText(err)))
-			return
-		}
+	if err := c.writable(r.cmd, x.Args); err != nil {
+		c.reject(r.cmd, command.Rejection(r.cmd, command.ErrorText(err)))
+		return
 	}
 	if r.cmd.MayWrite && c.srv.quota.Limits() && refusedByQuota(c, r.cmd, x.Args) {
-		c.reject(r.cmd, rejection(r.cmd, command.MsgOOM))
+		c.reject(r.cmd, command.Rejection(r.cmd, command.MsgOOM))
 		return
 	}
 	if c.srv.monitors.Any() && !r.shown && r.progress == nil && (r.cmd.As == nil || r.stored) && r.cmd.InMulti != command.MultiEnds {

@@ -30,11 +30,9 @@ func startQuota(s *Server) {
 // as the copy that COPY makes in another database.
 func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 	if cmd.KeysOfExec {
-		_, cmds, _ := command.SplitExec(args)
-		for _, words := range command.EachQueued(cmds) {
-			if of, msg := c.srv.table.Lookup(words); msg == "" && of.Flags&command.FlagDenyOOM != 0 {
-				return quotaDatabase(c, of, words)
-			}
+		grows := func(cmd *command.Row, _ [][]byte) bool { return cmd.Flags&command.FlagDenyOOM != 0 }
+		if of, words := c.srv.table.FindQueued(args, grows); of != nil {
+			return quotaDatabase(c, of, words)
 		}
 	}
 	if len(cmd.Keys) > 0 {
@@ -56,22 +54,26 @@ func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 	refused := func(cmd *command.Row, args [][]byte) bool {
 		return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Refuses(quotaDatabase(c, cmd, args), growth)
 	}
-	if !cmd.KeysOfExec {
-		return refused(cmd, args)
+	if cmd.KeysOfExec {
+		found, _ := c.srv.table.FindQueued(args, refused)
+		return found != nil
 	}
-	_, cmds, _ := command.SplitExec(args)
-	for _, words := range command.EachQueued(cmds) {
-		if of, msg := c.srv.table.Lookup(words); msg == "" && refused(of, words) {
-			return true
-		}
-	}
-	return false
+	return refused(cmd, args)
 }
 
-// refusedInQueue tells whether MULTI refuses to queue a command. Where there are other nodes, EXEC is
-// judged by the one that runs it.
-func refusedInQueue(c *conn, cmd *command.Row) bool {
-	return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.servesAll() && c.srv.quota.Refuses(c.srv.policies().Data(databaseOf(c)), 0)
+// refusedInQueue returns why MULTI refuses to queue a command, or "". Where there are other nodes, EXEC
+// is judged by the one that runs it.
+func refusedInQueue(c *conn, cmd *command.Row) string {
+	if cmd.Flags&command.FlagWrite == 0 || !c.srv.servesAll() {
+		return ""
+	}
+	if err := c.writable(cmd, nil); err != nil {
+		return command.ErrorText(err)
+	}
+	if cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.quota.Refuses(c.srv.policies().Data(databaseOf(c)), 0) {
+		return command.MsgOOM
+	}
+	return ""
 }
 
 // makeRoom evicts keys before the unit of some requests begins, if these may grow data that is over

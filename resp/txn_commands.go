@@ -148,17 +148,39 @@ type execution struct {
 	args  [][]byte
 }
 
-// together tells whether one node has all keys; else it has replied.
+// together tells whether one node has all keys, and whether no command would be refused now; else it
+// has replied. The keys' node judges a transaction as a whole; to judge that of several parts, it is
+// sent all of it with a token that holds for no key, so that it runs nothing.
 func (e *execution) together() bool {
 	var all request
-	e.conn.become(&all, e.multi.request(0, len(e.multi.cmds), true))
+	c, m, parts := e.conn, e.multi, false
+	for i := range m.cmds {
+		if q := &m.cmds[i]; !q.ships() {
+			if err := c.writable(q.cmd, nil); err != nil {
+				e.Error(command.Rejection(e.Row, command.ErrorText(err)))
+				return false
+			}
+			parts = parts || q.cuts()
+		}
+	}
+	c.become(&all, m.request(0, len(m.cmds), true))
 	all.judged, all.by = true, e.multi.by
 	if e.conn.ownerOf(&all, e.srv.routes.Load()); all.owner == ownerSeveral {
 		e.srv.stats.CrossSlot.Add(1)
 		e.Error(msgCrossSlot)
 		return false
 	}
-	return true
+	args := c.args[all.first:all.last]
+	keys, _ := all.cmd.KeysOf(args, nil)
+	if !parts || len(keys) == 0 || all.cmd.Flags&command.FlagWrite == 0 {
+		return true
+	}
+	m.watched = append(m.watched, watched{key: bytes.Clone(args[keys[0].Pos])})
+	_, msg := e.ask(m.request(0, len(m.cmds), true), m.by, false)
+	if m.watched = m.watched[:len(m.watched)-1]; msg != "" {
+		e.Error(msg)
+	}
+	return msg == ""
 }
 
 // run runs some of the commands as one unit, those on no keys behind it. It has replied, and
@@ -220,15 +242,9 @@ func (e *execution) runHere(i int) {
 	e.call.inner(e.multi.cmds[i].cmd, e.args)
 }
 
-// inner runs a command of a transaction.
+// inner runs a command of a transaction or script, which the store was asked about.
 func (x *call) inner(cmd *command.Row, args [][]byte) {
 	c, at := x.conn, len(x.Buf)
-	if cmd.Flags&command.FlagWrite != 0 {
-		if err := c.writable(cmd); err != nil {
-			c.reject(cmd, command.ErrorText(err))
-			return
-		}
-	}
 	if x.srv.monitors.Any() {
 		x.srv.monitors.feed(c, cmd, args, x.InScript)
 	}

@@ -101,11 +101,7 @@ func cmdRingExec(x *call) {
 			return
 		}
 	}
-	n := 0
-	for range command.EachQueued(cmds) {
-		n++
-	}
-	x.Array(n)
+	x.Array(command.CountQueued(cmds))
 	for _, args := range command.EachQueued(cmds) {
 		cmd, msg := x.srv.table.Lookup(args)
 		if msg == "" && (cmd.Between && cmd.As == nil || !cmd.Keyed && !cmd.Neutral) {
@@ -114,6 +110,10 @@ func cmdRingExec(x *call) {
 		if msg != "" {
 			x.conn.reject(cmd, msg)
 			continue
+		}
+		if err := x.conn.writable(cmd, args); err != nil { // since the first command
+			x.RefuseRequest = command.ErrorText(err)
+			return
 		}
 		if x.inner(cmd, args); x.StartsAgain() {
 			return

@@ -1,9 +1,7 @@
 package resp
 
 import (
-	"cmp"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/internal/database"
@@ -59,16 +57,6 @@ const (
 	msgNotQueued = "ERR the transaction is larger than it may be (client-memory, max-args)"
 	queuedCost   = 64 // bytes that a queued command or watched key takes beside its own
 )
-
-// rejection is the error reply to a command that is not run. That of EXEC, also where it runs
-// for another node, begins with EXECABORT, as in Redis: the transaction is over, and nothing of
-// it was run. The command is nil if there is none of the name.
-func rejection(cmd *command.Row, msg string) string {
-	if msg == "" || cmd == nil || cmp.Or(cmd.As, cmd).InMulti != command.MultiEnds || strings.HasPrefix(msg, "EXECABORT ") {
-		return msg
-	}
-	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
-}
 
 // begin notes the present forms of keys, if nothing is queued or watched yet.
 func (m *multi) begin(c *conn) {
@@ -198,13 +186,8 @@ func (c *conn) unqueueable(r *request) string {
 	case r.cmd.Between && r.cmd.As == nil:
 		return r.msg
 	}
-	if r.cmd.Flags&command.FlagWrite != 0 {
-		if err := c.writable(r.cmd); err != nil {
-			return command.ErrorText(err)
-		}
-	}
-	if refusedInQueue(c, r.cmd) {
-		return command.MsgOOM
+	if msg := refusedInQueue(c, r.cmd); msg != "" {
+		return msg
 	}
 	args := c.args[r.first:r.last]
 	size := queuedCost

@@ -1,6 +1,11 @@
 package command
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // RING EXEC runs a transaction: keys that are watched with their tokens, and commands with their numbers
 // of words.
@@ -38,6 +43,46 @@ func EachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {
 			at += int(n)
 		}
 	}
+}
+
+// CountQueued returns the number of commands that EachQueued goes over.
+func CountQueued(cmds [][]byte) (n int) {
+	for range EachQueued(cmds) {
+		n++
+	}
+	return n
+}
+
+// FindQueued returns the first command of RING EXEC of which f is true, or nil.
+func (t *Table) FindQueued(args [][]byte, f func(cmd *Row, args [][]byte) bool) (*Row, [][]byte) {
+	_, cmds, _ := SplitExec(args)
+	for _, words := range EachQueued(cmds) {
+		if cmd, msg := t.Lookup(words); msg == "" && f(cmd, words) {
+			return cmd, words
+		}
+	}
+	return nil, nil
+}
+
+// Adds reports whether a command, or one of those that RING EXEC runs, writes and does more than to
+// remove.
+func (t *Table) Adds(c *Row, args [][]byte) bool {
+	adds := func(c *Row, _ [][]byte) bool { return c.Flags&FlagWrite != 0 && !c.Frees }
+	if c.KeysOfExec {
+		c, _ := t.FindQueued(args, adds)
+		return c != nil
+	}
+	return adds(c, args)
+}
+
+// Rejection is the error reply to a command that is not run. That of EXEC, also where it runs
+// for another node, begins with EXECABORT, as in Redis: the transaction is over, and nothing of
+// it was run. The command is nil if there is none of the name.
+func Rejection(cmd *Row, msg string) string {
+	if msg == "" || cmd == nil || cmp.Or(cmd.As, cmd).InMulti != MultiEnds || strings.HasPrefix(msg, "EXECABORT ") {
+		return msg
+	}
+	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
 }
 
 // KeysOfExec finds the keys of RING EXEC.
