@@ -178,10 +178,13 @@ type Change struct {
 	Load bool
 }
 
-// strategy returns the name of the strategy in force.
+// strategy returns the name of the strategy in force, "unknown" before this node knows what its cluster has agreed on.
 func (s *Server) strategy() string {
 	if routes := s.routes.Load(); routes != nil && routes.Strategy != "" {
 		return routes.Strategy
+	}
+	if s.cfg.Operator != nil {
+		return "unknown"
 	}
 	return s.store.Identity().Strategy
 }

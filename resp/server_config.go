@@ -96,6 +96,7 @@ func newConfig(s *Server) settings.Table {
 	more := []settings.Param{
 		{Name: "requirepass", Get: set.PasswordText, Parse: func(v string) (func(), string) { return parseNewPassword(s, v) }, Flag: "requirepass"},
 		settings.Fixed("databases", func() string { return strconv.Itoa(cmp.Or(s.cfg.Databases(), database.Default)) }),
+		settings.Fixed("strategy", s.strategy),
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
 		{
 			Name: "notify-keyspace-events", Parse: s.parseEventSetting, Flag: "notify-keyspace-events",

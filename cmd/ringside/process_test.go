@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +28,8 @@ func TestMain(m *testing.M) {
 }
 
 func TestProcessServesUntilSIGTERM(t *testing.T) {
-	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--dir", filepath.Join(t.TempDir(), "data"))
+	dir := filepath.Join(t.TempDir(), "data")
+	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--dir", dir, "--id", "n1")
 	cmd.Env = append(os.Environ(), "RINGSIDE_TEST_AS_COMMAND=1")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -63,11 +65,25 @@ func TestProcessServesUntilSIGTERM(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &log)
 	}
-	for _, want := range []string{"msg=stopped", "msg=memory limit="} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("no %q in the log:\n%s", want, &log)
+	build := thisBuild()
+	for _, want := range []string{
+		"msg=starting version=" + logValue(build.version) + " source=" + logValue(build.source()) + " go=go",
+		"msg=memory limit=", "msg=stopped",
+		`msg=listening addr=\S+ http=\S+ id=n1 role=store dir=` + logValue(dir) + ` strategy=(buckets|"not known yet") fsync=everysec connect="redis-cli -p \d+"`,
+		`msg="joined the cluster" node=n1 cluster=ringside generation=\d+ strategy=buckets `,
+	} {
+		if !regexp.MustCompile(want).MatchString(log.String()) {
+			t.Errorf("nothing like %s in the log:\n%s", want, &log)
 		}
 	}
+}
+
+// logValue is a regular expression of a value as the log has it.
+func logValue(value string) string {
+	if strings.ContainsAny(value, " \"=") {
+		value = strconv.Quote(value)
+	}
+	return regexp.QuoteMeta(value)
 }
 
 // A closing terminal sends SIGHUP.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,6 +134,7 @@ type server interface {
 	ID() string
 	Addr() net.Addr
 	HTTPAddr() net.Addr
+	Strategy() string // in force in the cluster; empty before it is known
 	Done() <-chan struct{}
 	Err() error
 	Leave(ctx context.Context) error
@@ -277,7 +279,7 @@ func logStart(log *slog.Logger, cfg node.Config, n server) {
 		http = addr.String()
 	}
 	attrs := []any{"addr", n.Addr().String(), "http", http, "id", n.ID(), "role", cfg.Role,
-		"dir", cfg.Dir, "strategy", cfg.Strategy, "fsync", cfg.Fsync, "connect", connectWith(cfg, n.Addr())}
+		"dir", cfg.Dir, "strategy", cmp.Or(n.Strategy(), "not known yet"), "fsync", cfg.Fsync, "connect", connectWith(cfg, n.Addr())}
 	if cfg.UnixSocket != "" {
 		attrs = append(attrs, "unix-socket", cfg.UnixSocket)
 	}

@@ -25,6 +25,7 @@ type fakeServer struct {
 	closeErr error
 	leave    func(context.Context) error // nil: nobody may ask
 	reloaded node.Config                 // that Reload was last given
+	strategy string
 }
 
 func newFakeServer() *fakeServer {
@@ -36,6 +37,7 @@ func newFakeServer() *fakeServer {
 func (f *fakeServer) ID() string            { return "fake" }
 func (f *fakeServer) Addr() net.Addr        { return &net.TCPAddr{IP: net.IPv4zero, Port: 6379} }
 func (f *fakeServer) HTTPAddr() net.Addr    { return nil }
+func (f *fakeServer) Strategy() string      { return f.strategy }
 func (f *fakeServer) Done() <-chan struct{} { return f.done }
 func (f *fakeServer) Err() error            { return f.err }
 
@@ -81,13 +83,14 @@ func (r *run) wait(t *testing.T) error {
 
 func TestSignalStopsInOrder(t *testing.T) {
 	f := newFakeServer()
+	f.strategy = "vnode" // agreed by the cluster, while the setting is buckets
 	r := start(node.DefaultConfig(), opening(f))
 	r.signals <- syscall.SIGTERM
 	if err := r.wait(t); err != nil {
 		t.Error(err)
 	}
 	<-f.closing
-	for _, want := range []string{"msg=listening addr=0.0.0.0:6379 http=off", "id=fake", `connect="redis-cli -p 6379"`, "msg=stopping signal=terminated", "msg=stopped"} {
+	for _, want := range []string{"msg=listening addr=0.0.0.0:6379 http=off", "id=fake", "strategy=vnode", `connect="redis-cli -p 6379"`, "msg=stopping signal=terminated", "msg=stopped"} {
 		if !strings.Contains(r.log.String(), want) {
 			t.Errorf("no %q in\n%s", want, r.log)
 		}

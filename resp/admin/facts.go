@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 
@@ -10,9 +11,11 @@ import (
 // Facts are what a node knows of itself and its cluster. They are asked for at each scrape, from any
 // goroutine, and must not block.
 type Facts struct {
-	// ID, Role, Cluster, Strategy and Hash are the labels of ringside_node_info.
-	ID, Role, Cluster, Strategy, Hash string
-	Ready                             func() error
+	// ID, Role, Cluster and Hash are labels of ringside_node_info.
+	ID, Role, Cluster, Hash string
+	Ready                   func() error
+	// Strategy is the label strategy: the strategy in force in the cluster; empty before it is known.
+	Strategy func() string
 	// Alive counts the nodes of the cluster that are alive, and all that are known.
 	Alive func() (alive, all int)
 	// Leader reports whether this node leads the cluster, and whether it knows a leader.
@@ -29,7 +32,7 @@ func (m *Metrics) ObserveFacts(f Facts) error {
 	c := &factsCollector{
 		facts: f,
 		info: prometheus.NewDesc("ringside_node_info", "Always 1; the labels describe the node.",
-			nil, prometheus.Labels{"node": f.ID, "role": f.Role, "cluster": f.Cluster, "strategy": f.Strategy, "hash": f.Hash}),
+			[]string{"strategy"}, prometheus.Labels{"node": f.ID, "role": f.Role, "cluster": f.Cluster, "hash": f.Hash}),
 		ready:       gauge("ready", "1 while the node serves all keys that it should serve and accepts writes, else 0."),
 		alive:       gauge("nodes_alive", "Nodes of the cluster that this node sees alive, itself included."),
 		known:       gauge("nodes_known", "Nodes of the cluster that this node knows, alive or not."),
@@ -60,10 +63,10 @@ func (c *factsCollector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *factsCollector) Collect(to chan<- prometheus.Metric) {
-	tell := func(d *prometheus.Desc, value float64) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
+	tell := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	tell(c.info, 1)
+	tell(c.info, 1, cmp.Or(c.facts.Strategy(), "unknown"))
 	tell(c.ready, bit(c.facts.Ready() == nil))
 	alive, all := c.facts.Alive()
 	tell(c.alive, float64(alive))

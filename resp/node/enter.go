@@ -295,7 +295,7 @@ func (en *entry) completeEntry(st *table.State) error {
 	en.entered.Store(true)
 	close(en.enteredCh)
 	en.c.n.cfg.env.Reached(startEntered)
-	en.c.n.cfg.Logger.Info("joined the cluster", "node", en.c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", en.c.n.cfg.Role)
+	en.c.n.cfg.Logger.Info("joined the cluster", "node", en.c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "strategy", cluster.Strategy.Name, "role", en.c.n.cfg.Role)
 	if len(st.FormerNames(en.c.n.id)) > 0 {
 		en.c.done.Go(en.c.takeOver)
 	}

@@ -274,7 +274,7 @@ func (c *Config) fixed(sockets *listeners.Set) map[string]string {
 	return map[string]string{
 		"bind": host, "port": port, "dir": c.Dir,
 		"unixsocket": sockets.Unix(), "unixsocketperm": strconv.FormatUint(uint64(c.UnixSocketMode), 8),
-		"strategy": c.Strategy, "hash": c.Hash, "availability-zone": c.Zone,
+		"hash": c.Hash, "availability-zone": c.Zone,
 		"tls-cert-file": c.TLSCert, "tls-key-file": c.TLSKey, "tls-ca-cert-file": c.TLSCA,
 		"aclfile": c.ACLFile, "shutdown-timeout": strconv.Itoa(int(c.StopTimeout / time.Second)),
 	}

@@ -69,7 +69,8 @@ func (rd *readiness) ready() []admin.Check {
 // factsOf returns what the metrics tell of a node and its cluster.
 func factsOf(c *cluster) admin.Facts {
 	return admin.Facts{
-		ID: c.n.id, Role: c.n.cfg.Role, Cluster: c.n.cfg.Cluster, Strategy: c.n.cfg.Strategy, Hash: c.n.cfg.Hash, Ready: c.n.Ready,
+		ID: c.n.id, Role: c.n.cfg.Role, Cluster: c.n.cfg.Cluster, Hash: c.n.cfg.Hash, Ready: c.n.Ready,
+		Strategy:    c.n.Strategy,
 		Alive:       func() (alive, all int) { return facts.CountAlive(c.members.Nodes()) },
 		Leader:      func() (here, known bool) { leader, _ := c.table.Leader(); return leader == c.n.id, leader != "" },
 		Disk:        c.n.store.DiskUsage,

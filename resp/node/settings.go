@@ -111,6 +111,14 @@ func strategyOf(of *table.Cluster) strategy.Config {
 	return s
 }
 
+// Strategy is the strategy in force in the cluster, as far as this node knows; empty before it knows any.
+func (n *Node) Strategy() string {
+	if c := n.part.Load(); c != nil && c.table.State().Founded() {
+		return c.table.State().Cluster().Strategy.Name
+	}
+	return ""
+}
+
 // agreedStrategy is the strategy that the table names. Before the table is known it is the one of
 // the node's own settings, which names the same hash.
 type agreedStrategy struct {

@@ -93,6 +93,52 @@ func TestSwitchOfStrategyLosesAndFailsNothing(t *testing.T) {
 	})
 }
 
+// TestStrategyIsShownAsAgreed switches the strategy: nodes show the new one, also one that joins later with the settings
+// of the founding. A node that is in no cluster shows that it knows of none.
+func TestStrategyIsShownAsAgreed(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			fewerRanges(cfg)
+			if cfg.ID == "alone" {
+				cfg.Join = []string{"10.9.9.9:7379"}
+			}
+		})
+		c.start("a")
+		c.settled()
+		shows := func(id, want string) {
+			t.Helper()
+			client := c.client(id)
+			defer client.Close()
+			if got, err := client.ConfigGet(t.Context(), "strategy").Result(); err != nil || got["strategy"] != want {
+				t.Errorf("CONFIG GET at %s: %q, %v, want %s", id, got, err, want)
+			}
+			for _, args := range [][]any{{"INFO", "ringside"}, {"RING", "INFO"}} {
+				if text, err := c.do(id, args...); err != nil || !strings.Contains(text, "strategy:"+want+"\r\n") {
+					t.Errorf("%v at %s does not show %s: %v\n%s", args, id, want, err, text)
+				}
+			}
+			n := c.nodes[id]
+			if want == "unknown" {
+				want = ""
+			}
+			if n.Strategy() != want || factsOf(n.cluster).Strategy() != want {
+				t.Errorf("the banner of %s shows %q, its metrics %q, want %q", id, n.Strategy(), factsOf(n.cluster).Strategy(), want)
+			}
+		}
+		shows("a", "buckets")
+		c.order("a", "RING", "STRATEGY", "vnode")
+		c.switched("vnode")
+		shows("a", "vnode")
+		c.start("b", "a")
+		c.settled()
+		shows("b", "vnode")
+		c.start("alone")
+		time.Sleep(10 * time.Second)
+		shows("alone", "unknown")
+		c.close()
+	})
+}
+
 // refusedUnchanged gives an order that must fail with a reason and change nothing of the table.
 func (c *virtualCluster) refusedUnchanged(id, want string, of func(*table.State) any, args ...any) {
 	c.t.Helper()
