@@ -3,8 +3,8 @@ package node
 import "time"
 
 const (
-	// majorityAfter is for how long a node without a lease must know no leader before its
-	// clients are refused at once: an election takes less.
+	// majorityAfter is for how long a node without a lease, or a proxy, must know no leader before
+	// its clients are refused at once: an election takes less.
 	majorityAfter = 2 * time.Second
 	majorityCheck = 250 * time.Millisecond
 )
@@ -21,7 +21,8 @@ func (rd *readiness) watchMajority() {
 			return
 		case now := <-tick.C:
 			leader, _ := rd.c.table.Leader()
-			if leader != "" || !rd.c.entry.entered.Load() || rd.c.engine.Lease().Valid() {
+			leased := rd.c.n.cfg.Role != RoleProxy && rd.c.engine.Lease().Valid() // a proxy needs no lease
+			if leader != "" || !rd.c.entry.entered.Load() || leased {
 				since = time.Time{}
 			} else if since.IsZero() {
 				since = now

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,50 +16,80 @@ func TestWithoutAMajorityAllIsRefusedInTime(t *testing.T) {
 		"KEYS *", "FLUSHALL", "GET k", "SET k v", "MGET a b c d e f", "DBSIZE", "RANDOMKEY", "SCAN 0",
 		"RING BACKUPS 0", "RING PAUSE", "RING THROTTLE 0", "RING LEAVE", "RING RECREATE ALL", "RING FORGET b",
 	}
-	for name, away := range map[string]func(c *virtualCluster, id string){
-		"crashed":     func(c *virtualCluster, id string) { c.crash(id) },
-		"stand still": func(c *virtualCluster, id string) { c.net.Freeze(c.nodes[id].ip, true) },
+	crash := func(c *virtualCluster, id string) { c.crash(id) }
+	restart := func(c *virtualCluster, id string) { c.start(id, c.running()[0]) }
+	freeze := func(on bool) func(c *virtualCluster, id string) {
+		return func(c *virtualCluster, id string) { c.net.Freeze(c.nodes[id].ip, on) }
+	}
+	side := func(n int) func(c *virtualCluster, id string) {
+		return func(c *virtualCluster, id string) { c.net.Move(n, c.nodes[id].ip) }
+	}
+	for name, is := range map[string]struct {
+		stores      []string // the other voters of a, b and c are witnesses
+		away        []string
+		leave, come func(c *virtualCluster, id string)
+		ask         []string // p is a proxy
+	}{
+		"crashed":           {[]string{"a", "b", "c"}, []string{"b", "c"}, crash, restart, []string{"a", "p"}},
+		"stand still":       {[]string{"a", "b", "c"}, []string{"b", "c"}, freeze(true), freeze(false), []string{"a", "p"}},
+		"cut off":           {[]string{"a", "b"}, []string{"b", "c"}, side(1), side(0), []string{"a", "p"}},
+		"a witness is left": {[]string{"a", "b"}, []string{"a", "b"}, crash, restart, []string{"c", "p"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
-				c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
-				c.three()
-				for _, id := range []string{"b", "c"} {
-					away(c, id)
+				c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+					fewerRanges(cfg)
+					switch {
+					case cfg.ID == "p":
+						cfg.Role, cfg.env.Store = RoleProxy, nil
+					case !slices.Contains(is.stores, cfg.ID):
+						cfg.Role, cfg.env.Store = RoleWitness, nil
+					}
+				})
+				c.start("a")
+				c.start("b", "a")
+				c.start("c", "a")
+				c.start("p", "a")
+				c.within(time.Minute, "all have votes", func() bool { return len(c.nodes["a"].cluster.table.Voters()) == 3 })
+				c.inSync(1)
+				for _, id := range c.running() {
+					c.ready(id)
+				}
+				for _, id := range is.away {
+					is.leave(c, id)
 				}
 				settled := time.Now().Add(5 * time.Second)
-				for i, command := range append(commands[:3:3], commands...) {
-					if i == 3 {
-						time.Sleep(time.Until(settled))
-						c.notReady("a", "lease")
-					}
-					client := c.client("a")
+				refused := func(id, command string, bound time.Duration) error {
+					client := c.client(id)
+					defer client.Close()
 					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+					defer cancel()
 					began := time.Now()
 					err := client.Do(ctx, words(command)...).Err()
-					took := time.Since(began)
-					cancel()
-					bound := 2 * time.Second
-					if i < 3 {
-						bound = 11 * time.Second
+					if took := time.Since(began); err == nil || took > bound {
+						t.Errorf("%s at %s: %v after %v", command, id, err, took)
 					}
-					if err == nil || took > bound {
-						t.Errorf("%s: %v after %v", command, err, took)
-					}
-					if i >= 3 && err != nil && strings.Contains(err.Error(), "i/o timeout") {
-						t.Errorf("%s: %v", command, err)
-					}
-					_ = client.Close()
+					return err
 				}
-				for _, id := range []string{"b", "c"} {
-					if name != "crashed" {
-						c.net.Freeze(c.nodes[id].ip, false)
-					} else {
-						c.start(id, "a")
+				for _, command := range commands[:3] {
+					_ = refused(is.ask[0], command, 11*time.Second)
+				}
+				time.Sleep(time.Until(settled))
+				for _, id := range is.ask {
+					c.notReady(id, "lease")
+					for _, command := range commands {
+						if err := refused(id, command, 2500*time.Millisecond); err != nil && strings.Contains(err.Error(), "i/o timeout") {
+							t.Errorf("%s at %s: %v", command, id, err)
+						}
 					}
 				}
-				c.write("a", someKeys(3), 1)
-				c.ready("a")
+				for _, id := range is.away {
+					is.come(c, id)
+				}
+				c.write(is.ask[0], someKeys(3), 1)
+				for _, id := range is.ask {
+					c.ready(id)
+				}
 				c.close()
 			})
 		})

@@ -31,8 +31,11 @@ func (rd *readiness) ready() []admin.Check {
 		entered.Err = errors.New("not in a cluster yet")
 		return []admin.Check{entered}
 	}
-	if !rd.c.engine.Lease().Valid() {
+	switch {
+	case !rd.c.engine.Lease().Valid():
 		lease.Err = errors.New("this node has no lease: " + rd.leaseFault())
+	case rd.c.n.cfg.Role == RoleProxy && rd.isolated.Load(): // it needs no lease
+		lease.Err = errors.New("no leader of the cluster can be reached")
 	}
 	own, ranges := admin.Check{Name: "keys"}, admin.Check{Name: "ranges"}
 	if unserved, of := rd.unserved(); unserved > 0 {
