@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ringside-kv/ringside/replica/lease"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/table"
 )
 
 // leaseTimeout bounds one request. The next may go to another leader.
@@ -85,9 +87,13 @@ func (rn *leaseRenewer) renewLease(ctx context.Context) {
 		}
 		if now := l.Valid(); now != valid {
 			valid = now
-			switch {
-			case !now:
+			if !now {
 				l.Counters.Lapses.Add(1)
+			}
+			switch {
+			case !now && rn.isWithdrawn():
+				rn.e.cfg.Logger.Info("the lease of this node has expired: the node is leaving and serves no range", "node", rn.e.cfg.Self)
+			case !now:
 				warned = true
 				rn.e.cfg.Logger.Warn("the lease of this node has expired: clients wait until the leader answers again", "node", rn.e.cfg.Self)
 			case warned:
@@ -98,6 +104,21 @@ func (rn *leaseRenewer) renewLease(ctx context.Context) {
 		}
 		end.Reset(max(time.Duration(l.Until.Load())-l.Cfg.OwnClock(), leasePause))
 	}
+}
+
+// isWithdrawn reports whether this node leaves the cluster, or has left it, and is the primary of no range: nobody waits
+// for its lease.
+func (rn *leaseRenewer) isWithdrawn() bool {
+	st := rn.e.cfg.Table.State()
+	if n, known := st.Node(rn.e.cfg.Self); known && n.State == table.Member {
+		return false
+	}
+	for row := range st.Rows() {
+		if row.Primary == rn.e.cfg.Self {
+			return false
+		}
+	}
+	return true
 }
 
 // A leaseAttempt is one request for a lease.

@@ -67,6 +67,10 @@ type Config struct {
 	// Dir is where the file of known peers is kept; empty: nowhere.
 	Dir string
 
+	// HasLeft reports whether a node is known to leave, or to have left, from another source than the gossip, where
+	// this news can be missed. A node that has left is not logged as failed. nil: there is no other source.
+	HasLeft func(id string) bool
+
 	Timing   Timing       // zero: LAN
 	Resolver Resolver     // default: the system's
 	Network  Network      // default: the system's

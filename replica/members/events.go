@@ -1,10 +1,10 @@
 package members
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/serf/serf"
 )
@@ -37,12 +37,18 @@ func (m *Members) drainEvents() {
 // updateViews makes views of what Serf knows and tells of them. It may wait for Serf's
 // locks, since drain does not.
 func (m *Members) updateViews() {
+	failed := time.NewTimer(0)
+	defer failed.Stop()
 	for {
 		select {
 		case <-m.changed:
 			m.updateView()
+		case <-failed.C:
 		case <-m.ctx.Done():
 			return
+		}
+		if again := m.logFailures(); again > 0 {
+			failed.Reset(again)
 		}
 	}
 }
@@ -93,6 +99,7 @@ func (m *Members) fail(err error) {
 	})
 }
 
+// logChanges logs what differs between two views. The caller locks viewMu.
 func (m *Members) logChanges(before, now *view) {
 	for _, n := range now.nodes {
 		var old Node
@@ -102,10 +109,14 @@ func (m *Members) logChanges(before, now *view) {
 		if old.Generation = n.Generation; old == n || n.ID == m.self.id && old.Status == 0 {
 			continue // nothing that others would want to know, or this node's own start
 		}
-		level, what := slog.LevelInfo, "node changed"
+		if n.Status != Failed {
+			delete(m.failures, n.ID)
+		}
+		what := "node changed"
 		switch {
 		case n.Status == Failed && old.Status != Failed:
-			level, what = slog.LevelWarn, "node seems to have failed"
+			m.failures[n.ID] = time.Now() // logged unless it turns out to have left
+			continue
 		case n.Status == Left && old.Status != Left:
 			what = "node left"
 		case n.Status == Alive && old.Status != Alive:
@@ -113,8 +124,11 @@ func (m *Members) logChanges(before, now *view) {
 		case n.Incarnation != old.Incarnation:
 			what = "node has started anew"
 		}
-		m.log.Log(context.Background(), level, what, slog.String("node", n.ID),
-			slog.Uint64("incarnation", n.Incarnation), slog.String("role", string(n.Role)),
-			slog.String("addr", n.GossipAddr))
+		m.log.Info(what, n.attrs()...)
 	}
+}
+
+// attrs are what logs say of a node.
+func (n *Node) attrs() []any {
+	return []any{slog.String("node", n.ID), slog.Uint64("incarnation", n.Incarnation), slog.String("role", string(n.Role)), slog.String("addr", n.GossipAddr)}
 }

@@ -36,6 +36,7 @@ type Members struct {
 	seenAlive chan string   // ids, for greet
 	forgotten forgotten
 	viewMu    sync.Mutex // held while a view is made
+	failures  failures   // not logged yet; under viewMu
 	view      atomic.Pointer[view]
 	watchers  watchers
 	fatal     chan error
@@ -74,6 +75,7 @@ func Open(cfg Config) (*Members, error) {
 		events:       make(chan serf.Event, eventRoom),
 		drained:      make(chan struct{}),
 		changed:      make(chan struct{}, 1),
+		failures:     make(failures),
 		seenAlive:    make(chan string, maxSeenAlive),
 		fatal:        make(chan error, 1),
 		peersChanged: make(chan struct{}, 1),

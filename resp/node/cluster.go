@@ -145,6 +145,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
 		BindAddr: portOf(cfg.GossipAddr), Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.env.Timing, Network: cfg.env.Gossip(), Logger: cfg.Logger,
+		HasLeft: n.hasLeft,
 	}
 	if c.entry.membership.Entered {
 		m.Generation = c.entry.membership.Generation

@@ -86,6 +86,16 @@ func (dp *departure) leaveAndEnd(ctx context.Context) error {
 	return err
 }
 
+// hasLeft reports whether a node leaves the cluster or has left it, by the table.
+func (n *Node) hasLeft(id string) bool {
+	c := n.part.Load()
+	if c == nil {
+		return false
+	}
+	node, known := c.table.State().Node(id)
+	return known && (node.State == table.Leaving || node.State == table.Gone)
+}
+
 // beginLeave has the table record that this node leaves.
 func (dp *departure) beginLeave(ctx context.Context) error {
 	if !dp.c.entry.entered.Load() { // of several channels that are ready, select takes any

@@ -34,16 +34,45 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
 func (w warnings) WithGroup(string) slog.Handler      { return w }
 
-// Starts, joins, a restart and stops of nodes that work log no warning.
+// Starts, joins, restarts, a leave and stops of nodes that work log no warning, with clients, a witness and a proxy.
 func TestHealthyClusterLogsNoWarning(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		log := warnings{mu: new(sync.Mutex), lines: new([]string)}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Logger = slog.New(log) })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			cfg.Logger = slog.New(log)
+			switch cfg.ID {
+			case "p":
+				cfg.Role, cfg.env.Store = RoleProxy, nil
+			case "w":
+				cfg.Role, cfg.env.Store = RoleWitness, nil
+			}
+		})
 		c.backed()
-		c.stop("b")
-		time.Sleep(5 * time.Second)
-		c.start("b")
-		c.backups(1)
+		c.start("w", "a")
+		c.start("p", "a")
+		c.ready("w")
+		c.ready("p")
+		stop := c.rounds("p")
+		for _, id := range []string{"a", "b", "c", "w"} {
+			c.stop(id)
+			time.Sleep(5 * time.Second)
+			c.start(id)
+			c.ready(id)
+			c.inSync(1)
+		}
+		c.start("d", "b")
+		c.ready("d")
+		c.inSync(1)
+		for _, id := range []string{"d", "w"} {
+			if _, err := c.do(id, "RING", "LEAVE"); err != nil {
+				t.Error(err)
+			}
+			<-c.nodes[id].Done()
+			c.stop(id)
+		}
+		stop()
+		c.inSync(1)
+		c.stop("p")
 		time.Sleep(5 * time.Second)
 		c.stop("a")
 		before := len(*log.lines)
