@@ -36,6 +36,19 @@ func forgetCluster(t *testing.T, dir string) {
 // fs and data are where the node's store lies.
 func forgetName(t *testing.T, fs vfs.FS, data string) { t.Helper(); storeName(t, fs, data, "") }
 
+// forgetMembersName is forgetName for the directory of a node without data.
+func forgetMembersName(t *testing.T, dir string) {
+	t.Helper()
+	b, err := loadMembership(dir, "ringside")
+	if b.Node == "" {
+		t.Errorf("%s holds no name", dir)
+	}
+	b.Node = ""
+	if err = errors.Join(err, b.save(dir)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // storeName gives the directory of a store the name of another node.
 func storeName(t *testing.T, fs vfs.FS, data, name string) {
 	t.Helper()

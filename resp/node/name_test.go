@@ -11,7 +11,7 @@ import (
 func TestOtherNameThanTheDirectorysIsRefused(t *testing.T) {
 	open := func(dir, id, role string) error {
 		cfg := memberConfig(t, dir, id)
-		if cfg.Role = role; role == RoleProxy {
+		if cfg.Role = role; role != RoleStore {
 			cfg.Join = []string{"127.0.0.1:1"}
 		}
 		n, err := Open(cfg)
@@ -27,6 +27,7 @@ func TestOtherNameThanTheDirectorysIsRefused(t *testing.T) {
 		{"given, and another given", "n1", "n2", RoleStore, `"n1"`},
 		{"made of the host's, and another given", "", "n2", RoleStore, "-"},
 		{"a proxy", "p1", "p2", RoleProxy, `"p1"`},
+		{"a witness", "w1", "w2", RoleWitness, `"w1"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -43,7 +44,7 @@ func TestOtherNameThanTheDirectorysIsRefused(t *testing.T) {
 					t.Errorf("%q: %v", id, err)
 				}
 			}
-			if test.role == RoleProxy {
+			if test.role != RoleStore {
 				return
 			}
 			forgetName(t, vfs.Default, dir) // what an earlier version left is in the table

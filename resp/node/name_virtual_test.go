@@ -22,6 +22,12 @@ func newHosts(t *testing.T, seed uint64, backups int) *hosts {
 	h := new(hosts)
 	h.virtualCluster = newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 		host := fmt.Sprintf("%s-%d", cfg.ID, h.epoch)
+		switch cfg.ID {
+		case "p":
+			cfg.Role, cfg.env.Store = RoleProxy, nil
+		case "w":
+			cfg.Role, cfg.env.Store = RoleWitness, nil
+		}
 		cfg.ID, cfg.Backups, cfg.env.Host = "", backups, func() string { return host }
 	})
 	return h
@@ -77,9 +83,9 @@ func (h *hosts) has(through string) {
 }
 
 func TestNodesKeepTheirNamesWhenHostsAreRenamed(t *testing.T) {
-	for _, ids := range [][]string{{"a"}, {"a", "b", "c"}} {
+	for _, ids := range [][]string{{"a"}, {"a", "b", "c"}, {"a", "w", "p"}} {
 		for _, old := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d nodes, of a version that stored no name: %v", len(ids), old), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v, of a version that stored no name: %v", ids, old), func(t *testing.T) {
 				virtually(t, 1, func(t *testing.T, seed uint64) {
 					h := newHosts(t, seed, 1)
 					h.begin(ids...)
@@ -94,7 +100,11 @@ func TestNodesKeepTheirNamesWhenHostsAreRenamed(t *testing.T) {
 					h.stopAll(ids...)
 					if old {
 						for _, id := range ids {
-							forgetName(t, h.nodes[id].fs, "data")
+							if id == "w" || id == "p" {
+								forgetMembersName(t, h.nodes[id].dir)
+							} else {
+								forgetName(t, h.nodes[id].fs, "data")
+							}
 						}
 					}
 					h.begin(ids...)
