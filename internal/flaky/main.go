@@ -35,7 +35,7 @@ func main() {
 	flag.BoolVar(&o.race, "race", false, "build with the race detector")
 	flag.BoolVar(&o.short, "short", false, "run the tests with -short")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
 	failed, err := run(ctx, &o, os.Stdout)
 	switch {
@@ -45,6 +45,16 @@ func main() {
 	case failed:
 		os.Exit(1)
 	}
+}
+
+// stopSignals are those that end the search and can be caught, so that its directory is removed. SIGHUP is among them
+// unless the process was started with it ignored, as by nohup.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 func (o *options) validate() error {

@@ -106,6 +106,8 @@ func build(ctx context.Context, o *options, dir string, out io.Writer) ([]binary
 
 func goTool(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it removes its own files then
+	cmd.WaitDelay = time.Minute
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

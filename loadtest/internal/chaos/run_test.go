@@ -14,6 +14,7 @@ import (
 
 	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
 type options struct {
@@ -99,10 +100,10 @@ func run(ctx context.Context, o *options, isolated bool) (err error) {
 	defer func() {
 		c.stopAll()
 		switch {
-		case err != nil:
+		case err != nil && (ctx.Err() == nil || errors.Is(err, nodetest.ErrWrong)):
 			fmt.Println("data and logs are kept in", o.Dir)
-		default:
-			err = tidy()
+		default: // also after a signal
+			err = errors.Join(err, tidy())
 		}
 	}()
 	for range o.nodes {
