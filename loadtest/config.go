@@ -47,6 +47,8 @@ type Config struct {
 	// Clear removes the keys of the workload from servers that run already, when a run has
 	// ended, whatever has ended it. Set it only where nothing else uses these keys.
 	Clear bool
+	// Overwrite allows a load with names of keys (Workload.Names) to write those that servers hold already.
+	Overwrite bool
 	// Notice, if not nil, is given sentences for the user before the first run.
 	Notice func(text string)
 	// Fleet is what all clusters that are made have in common.

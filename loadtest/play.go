@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -316,6 +317,44 @@ func (p *play) clear() error {
 	return p.load.Clear(ctx, p.cfg.keys())
 }
 
+// spareNames refuses a load that would write keys which a server that runs already holds under their names.
+func (c *Config) spareNames(ctx context.Context) error {
+	if c.Overwrite || len(c.Workload.Names) == 0 || !c.writes() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, clearWithin)
+	defer cancel()
+	for i := range c.Contestants {
+		one := &c.Contestants[i]
+		if !one.runsAlready() {
+			continue
+		}
+		cfg := c.load(c.keys(), func() []string { return one.Addrs }, nil)
+		cfg.Workload.Clients = 1
+		load, err := client.Open(ctx, cfg)
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.Name, err)
+		}
+		key, err := load.FindKey(ctx)
+		if err = errors.Join(err, load.Close()); err != nil {
+			return fmt.Errorf("%s: %w", one.Name, err)
+		}
+		if key != nil {
+			return fmt.Errorf("%s: %.100q: %w", one.Name, key, ErrInUse)
+		}
+	}
+	return nil
+}
+
+// ErrInUse says that a load would write keys which are there already.
+var ErrInUse = errors.New("a key of this name is there already, and its value would be lost: the load writes to all named keys and does not remove them")
+
+// writes reports whether the load changes any key.
+func (c *Config) writes() bool {
+	return slices.ContainsFunc(c.Script, func(s Step) bool { return s.Kind == StepLoad }) ||
+		slices.ContainsFunc(c.Workload.Mix.Commands, func(m workload.Command) bool { return m.Writes })
+}
+
 // lookBefore says which servers that run already hold keys.
 func (c *Config) lookBefore(ctx context.Context) {
 	if c.Notice == nil {
@@ -332,9 +371,18 @@ func (c *Config) lookBefore(ctx context.Context) {
 		if err != nil || n == 0 {
 			continue // a fault is that of the run
 		}
-		text := fmt.Sprintf("%s holds %d keys already, and this load is put on it beside what it does; keys of the load begin with %q", one.Name, n, c.Workload.Prefix)
-		if c.Clear {
+		text := fmt.Sprintf("%s holds %d keys already, and this load is put on it beside what it does; keys of the load ", one.Name, n)
+		switch {
+		case len(c.Workload.Names) > 0:
+			text += "have names of their own"
+		default:
+			text += fmt.Sprintf("begin with %q", c.Workload.Prefix)
+		}
+		switch {
+		case c.Clear:
 			text += ", and are removed at the end"
+		case c.writes():
+			text += ", take the place of keys of the same names, and are not removed"
 		}
 		c.Notice(text)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Run plays the script for each contestant in each round. It returns what there is when ctx
 // ends, too. What goes wrong for a contestant ends its run, and stands in the report; an
-// error is for a Config that makes no sense.
+// error is for a Config that makes no sense, or that would overwrite the data of others.
 func Run(ctx context.Context, cfg Config) (*result.Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("loadtest: %w", err)
@@ -23,6 +23,9 @@ func Run(ctx context.Context, cfg Config) (*result.Report, error) {
 	}
 	for _, one := range cfg.Contestants {
 		r.Contestants = append(r.Contestants, result.Contestant{Name: one.Name, Cluster: !one.runsAlready()})
+	}
+	if err := cfg.spareNames(ctx); err != nil {
+		return nil, fmt.Errorf("loadtest: %w", err)
 	}
 	cfg.lookBefore(ctx)
 	b := newBoard(&cfg)

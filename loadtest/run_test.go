@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -343,6 +344,47 @@ func TestLoadOnUsedStoreRemovesItsKeys(t *testing.T) {
 			t.Errorf("%v: said %q", route, said)
 		}
 		untouched(t, client)
+	}
+}
+
+// A load with names of keys does not overwrite what is there, unless it is told to.
+func TestLoadWithNamesSparesKeysInUse(t *testing.T) {
+	t.Parallel()
+	client := used(t)
+	for _, tt := range []struct {
+		name      string
+		names     []string
+		steps     string
+		mix       string
+		overwrite bool
+		refused   bool
+	}{
+		{"the name of a key in use", []string{"new:1", "user:1"}, "load 2; run 100ms", "1 get", false, true},
+		{"without a step load", []string{"new:1", "user:1"}, "run 100ms", "1 get; 1 set", false, true},
+		{"only reads", []string{"new:1", "user:1"}, "run 100ms", "1 get", false, false},
+		{"other names", []string{"new:1", "new:2"}, "load 2; run 100ms", "1 get; 1 set", false, false},
+		{"again", []string{"new:1", "new:2"}, "load 2; run 100ms", "1 get; 1 set", true, false},
+	} {
+		cfg := small(t, tt.steps, Contestant{Name: "it", Addrs: []string{client.Options().Addr}})
+		var err error
+		if cfg.Workload.Mix, err = workload.ParseMix(tt.mix); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range tt.names {
+			cfg.Workload.Names = append(cfg.Workload.Names, []byte(name))
+		}
+		cfg.Overwrite = tt.overwrite
+		r, err := Run(t.Context(), cfg)
+		if tt.refused {
+			if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), `it: "user:1": `) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		} else if run := only(t, r, err); run.Failure != "" || run.All.Operations == 0 {
+			t.Errorf("%s: %d operations, %s", tt.name, run.All.Operations, run.Failure)
+		}
+		if got := client.Get(t.Context(), "user:1").Val(); got != "kept" {
+			t.Errorf("%s: the user's key is %.20q now", tt.name, got)
+		}
 	}
 }
 

@@ -108,7 +108,11 @@ func (a *app) loadtest(ctx context.Context, o *loading, outputs outputs, run fun
 	progress.Close()
 	if err != nil {
 		outputs.abandon()
-		fmt.Fprintf(a.stderr, "ringside: loadtest: %v\n", err)
+		hint := ""
+		if errors.Is(err, loadtest.ErrInUse) {
+			hint = "; --overwrite yes does so"
+		}
+		fmt.Fprintf(a.stderr, "ringside: %v%s\n", err, hint)
 		return errFailed
 	}
 	faults := outputs.write(a.stdout, func(kind string, w io.Writer) error { return o.write(kind, w, r) })

@@ -105,6 +105,7 @@ func (o *loading) settings() *settings.Set {
 	s.Add("read-ratio", settings.Text(&o.reads, "0..1"), "instead of a mix: the share of get; the rest is set")
 	s.Add("keys", settings.Func("n", "", o.setKeys), "number of keys; k and m are thousands and millions (default: as many as the script loads)")
 	s.Add("keys-file", settings.Text(&o.keysFile, "FILE"), "file of keys to use instead, one a line", settings.Files())
+	s.Add("overwrite", settings.YesNo(&o.cfg.Overwrite), "with --addr and --keys-file: write also keys that are there already, whose values are lost", settings.Choices("yes", "no"))
 	s.Add("prefix", settings.Text(&w.Prefix, "text"), "prefix of all keys; with --addr the default is a new one, whose keys are removed at the end")
 	s.Add("choice", settings.Text(&o.choice, "how"), "choice of keys: uniform, zipf [exponent], hotspot 1% 90%, latest, sequential")
 	s.Add("value-size", settings.Text(&o.sizes, "bytes"), "size of values: 100, 10..1000, exp 100 or lognormal 100 1.5")

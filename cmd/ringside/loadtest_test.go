@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -64,6 +66,43 @@ func TestLoadtestRefuses(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		})
+	}
+}
+
+// With --addr alone, each run has a prefix of its own, whose keys are removed. Keys that the user has named are not.
+func TestLoadtestOnRunningServerHasItsOwnPrefix(t *testing.T) {
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte("user:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for _, tt := range []struct {
+		args   []string
+		prefix string // empty: a new one
+		clear  bool
+	}{
+		{[]string{"--addr", "a:1"}, "", true},
+		{[]string{"--addr", "a:1", "--vs", "b:1"}, "", true},
+		{[]string{"--addr", "a:1", "--prefix", "user:"}, "user:", false},
+		{[]string{"--addr", "a:1", "--keys-file", keys}, "key:", false},
+		{[]string{}, "key:", false},
+	} {
+		o := newLoading()
+		set := o.settings()
+		cmd := &cobra.Command{Use: "loadtest"}
+		set.AddTo(cmd)
+		err := errors.Join(cmd.ParseFlags(tt.args), set.Load(tt.args, nil, nil))
+		if err = errors.Join(append(o.finish(set.Given), err)...); err != nil {
+			t.Fatal(err)
+		}
+		got := o.cfg.Workload.Prefix
+		if o.cfg.Clear != tt.clear || tt.prefix != "" && got != tt.prefix {
+			t.Errorf("%v: prefix %q, removed: %v", tt.args, got, o.cfg.Clear)
+		}
+		if tt.prefix == "" && (!strings.HasPrefix(got, "loadtest:") || seen[got]) {
+			t.Errorf("%v: prefix %q, want a new one", tt.args, got)
+		}
+		seen[got] = true
 	}
 }
 

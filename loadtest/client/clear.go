@@ -91,6 +91,40 @@ func (l *Load) clearPart(ctx context.Context, part, parts int, keys int64, left 
 	}
 }
 
+// FindKey returns the first of the load's keys that the servers hold already, nil if there is none. Call it instead of
+// [Load.Start].
+func (l *Load) FindKey(ctx context.Context) (found []byte, err error) {
+	w := l.newWorker(l.newLink(ctx, ctx.Done(), 0))
+	defer w.link.close()
+	w.heard = func(f *flight, _ result.Outcome, r *wire.Reply) {
+		switch {
+		case r == nil:
+			err = errors.New("client: EXISTS was not answered")
+		case r.Kind != ':':
+			err = fmt.Errorf("client: EXISTS: %.100q", r.Text)
+		case r.Int > 0 && found == nil:
+			found = l.cfg.Workload.AppendKey(nil, f.keys[0])
+		}
+	}
+	all := l.cfg.Workload.Keys
+	if names := l.cfg.Workload.Names; len(names) > 0 {
+		all = int64(len(names))
+	}
+	for next := int64(0); next < all && found == nil && err == nil; {
+		if !w.link.ready() || over(ctx.Done()) {
+			return nil, fmt.Errorf("client: EXISTS: %w", context.Cause(ctx))
+		}
+		now := l.now()
+		for range min(fillPipeline, all-next) {
+			op := workload.Op{Args: [][]byte{[]byte("EXISTS"), l.cfg.Workload.AppendKey(nil, next)}, Keys: []int64{next}}
+			w.begin(&op, check.Exists, now, now)
+			next++
+		}
+		w.exchange()
+	}
+	return found, err
+}
+
 // Size returns how many keys a server says that it holds (DBSIZE). Only the addresses and
 // credentials of the Config are used.
 func Size(ctx context.Context, cfg Config, addr string) (int64, error) {
