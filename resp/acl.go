@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
@@ -29,7 +30,7 @@ func openUsers(s *Server, cfg *Config) error {
 	}
 	r.Changed = func(before, now *acl.Users) { usersChanged(s, before, now) }
 	r.Anywhere = func() bool { return s.admin.Config.Find([]byte("acl-pubsub-default")).Get() == "allchannels" }
-	r.Confirm = func(index uint64) { confirmUsers(s, index) }
+	r.Guard, r.Confirm = cfg.Guard, func(index uint64) { confirmUsers(s, index) }
 	if err := r.Open(cfg.Settings.Password); err != nil {
 		return fmt.Errorf("read the users: %w", err)
 	}
@@ -38,6 +39,16 @@ func openUsers(s *Server, cfg *Config) error {
 	}
 	return nil
 }
+
+// Unguarded reports whether a client without a password may do everything.
+func Unguarded(s *Server) bool { return s.users.Now().Unguarded() }
+
+// UnguardedAtStart is [Unguarded] for a server that is to start with an ACL file, or none, and with agreed values.
+func UnguardedAtStart(aclFile string, values *agreed.Values) (bool, error) {
+	return acl.UnguardedAtStart(catalog(), aclFile, values)
+}
+
+var catalog = sync.OnceValue(func() *acl.Catalog { return acl.NewCatalog(newCommandTable()) })
 
 // SetValues tells the server what a cluster of a generation has agreed on, as of an index of its table. What is
 // older than what the server knows is ignored.
@@ -203,12 +214,7 @@ func cmdRingAs(x *call) { x.Error(command.MsgSyntax) }
 // usersChanged ends the connections of users that are gone, and those with subscriptions that are not allowed
 // any more. One that has ordered it ends after its reply.
 func usersChanged(s *Server, before, now *acl.Users) {
-	lost := make(map[string]bool)
-	for _, u := range now.All() {
-		if was := before.Get(u.Name()); was != nil && was != u && acl.LostChannels(was, u) {
-			lost[u.Name()] = true
-		}
-	}
+	lost := now.LostChannels(before)
 	for _, c := range s.snapshot() {
 		name := c.session.userName()
 		u := now.Get(name)
@@ -220,12 +226,9 @@ func usersChanged(s *Server, before, now *acl.Users) {
 
 // mayListen reports whether a user may have the subscriptions of a connection.
 func mayListen(c *conn, u *acl.User) bool {
-	patterns, everything := u.Channels()
 	for _, kind := range []pubsub.Kind{pubsub.Channel, pubsub.Pattern, pubsub.Shard} {
-		for _, name := range c.srv.pubsub.NamesOf(&c.subs, kind) {
-			if !everything && !acl.AllowsChannel(patterns, []byte(name), kind == pubsub.Pattern) {
-				return false
-			}
+		if !u.MayHear(c.srv.pubsub.NamesOf(&c.subs, kind), kind == pubsub.Pattern) {
+			return false
 		}
 	}
 	return true

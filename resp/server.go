@@ -60,6 +60,9 @@ type Config struct {
 	// step to take together with the change, or why the change is refused. It must not
 	// block.
 	Password func(password string) (apply func(), err error)
+	// Guard, if set, is asked before users change so that clients without a password may no longer do everything.
+	// Its error refuses that.
+	Guard func() error
 	// ACLFile is the path of the file of ACL LOAD and ACL SAVE, or empty.
 	ACLFile string
 	// CertUsers, if set, returns the names that a client's certificate stands for: with TLS, the client is the

@@ -178,12 +178,11 @@ func (t *Table) Voters() []string {
 	return ids
 }
 
+// Servers counts the nodes in the group, with a vote or without.
+func (t *Table) Servers() int { return len(t.servers()) }
+
 func (t *Table) servers() []raft.Server {
-	future := t.raft.GetConfiguration()
-	if future.Error() != nil {
-		return nil
-	}
-	return future.Configuration().Servers
+	return t.raft.GetConfiguration().Configuration().Servers // what Raft keeps in memory: there is no error
 }
 
 // enter counts a call that Close has to wait for, which ends it by its context.

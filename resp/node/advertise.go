@@ -109,7 +109,7 @@ func (c *cluster) log(t advertised) {
 		return
 	}
 	self, _ := c.members.Node(c.n.id)
-	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.cfg.peerSecret()))
+	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.secret))
 	if t.guessed != "" {
 		log.Info("this node advertises an address of this machine; set --advertise if other nodes need another one", "addr", t.guessed)
 	}

@@ -108,10 +108,12 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	key, err := cfg.peerKey()
+	hadKey := hasKeyFile(cfg.Dir)
+	secret, key, err := cfg.peerKey()
 	if err != nil {
 		return c, err
 	}
+	n.secret = secret
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: portOf(cfg.BusAddr), Network: cfg.env.Bus(), Logger: cfg.Logger,
@@ -166,6 +168,9 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	if err := c.refuseAlone(); err != nil {
+		return c, err
+	}
+	if err := refuseNewKey(c, hadKey); err != nil {
 		return c, err
 	}
 	cfg.env.Reached(startOpened)

@@ -52,6 +52,7 @@ type Node struct {
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
+	secret peerSecret // that other nodes prove; openCluster sets it before any of them can connect
 	// passwordChanged reports that the password was changed at run time to one that other nodes do
 	// not prove; see changePassword.
 	passwordChanged atomic.Bool
@@ -168,7 +169,7 @@ func (n *Node) open() (err error) {
 		Placement:  n.placement,
 		Databases:  n.databases,
 		Shutdown:   func() { n.finish(nil) },
-		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone,
+		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
 		Rewrite: n.cfg.Rewrite,
 		Logger:  n.cfg.Logger,
 		Scope:   scope,

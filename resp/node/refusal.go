@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -64,6 +66,16 @@ func (c *cluster) refuseAlone() error {
 		return nil
 	}
 	return &Fault{"bus-addr", fmt.Sprintf("off, but %s belongs to a cluster of several nodes; set bus-addr and gossip-addr", c.n.cfg.Dir)}
+}
+
+// refuseNewKey refuses to start a node with a key of its own, made just now, if other nodes belong to its cluster:
+// they do not know the key, and would not let the node in.
+func refuseNewKey(c *cluster, had bool) error {
+	if c.n.secret != secretFile || had || c.table.Servers() <= 1 {
+		return nil
+	}
+	_ = os.Remove(filepath.Join(c.n.cfg.Dir, keyFileName)) // the next start says the same
+	return c.n.cfg.keyMissing()
 }
 
 // refuseLoneData keeps data that belongs to no cluster from being merged into one, or

@@ -12,10 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/internal/durable"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/values"
 )
 
 // A peerSecret names the secret that other nodes prove at the bus and in gossip.
@@ -35,34 +38,48 @@ const (
 )
 
 // peerSecret returns the kind of secret that the configuration leads to. The invariant:
-// where clients need a password or TLS, other nodes need a secret.
-func (c *Config) peerSecret() peerSecret {
+// where clients need a password, TLS or a user to do everything, other nodes need a secret.
+func (c *Config) peerSecret() (peerSecret, error) {
 	switch {
 	case c.ClusterKey != "":
-		return secretClusterKey
+		return secretClusterKey, nil
 	case c.RequirePass != "":
-		return secretPassword
+		return secretPassword, nil
 	case c.TLSCert != "":
-		return secretFile
+		return secretFile, nil
 	}
-	return secretNone
+	if guard, err := c.usersGuard(); err != nil || !guard {
+		return secretNone, err
+	}
+	return secretFile, nil
 }
 
-// peerKey returns the key for the bus and for gossip; nil if there is none. It creates
-// the key file if the configuration asks for one that does not exist.
-func (c *Config) peerKey() ([]byte, error) {
+// usersGuard reports whether the users that the node starts with keep anything from clients without a password:
+// those that the directory knows of its cluster, or else those of the ACL file.
+func (c *Config) usersGuard() (bool, error) {
+	stored, err := values.Stored(c.Dir)
+	if err != nil || stored == nil && c.ACLFile == "" {
+		return false, err
+	}
+	open, err := resp.UnguardedAtStart(c.ACLFile, stored)
+	return !open && err == nil, err
+}
+
+// peerKey returns the secret between nodes, and the key for the bus and for gossip; nil if there is none. It
+// creates the key file if the configuration asks for one that does not exist.
+func (c *Config) peerKey() (secret peerSecret, key []byte, err error) {
 	if c.staysAlone() {
-		return nil, nil
+		return secretNone, nil, nil
 	}
-	switch c.peerSecret() {
+	switch secret, err = c.peerSecret(); secret {
 	case secretClusterKey:
-		return []byte(c.ClusterKey), nil
+		key = []byte(c.ClusterKey)
 	case secretPassword:
-		return passwordKey(c.RequirePass, c.Cluster)
+		key, err = passwordKey(c.RequirePass, c.Cluster)
 	case secretFile:
-		return keyFile(c.Dir)
+		key, err = keyFile(c.Dir)
 	}
-	return nil, nil
+	return secret, key, err
 }
 
 // passwordRounds makes each guess of a password cost about 0.2 s of processor time
@@ -83,6 +100,12 @@ const (
 	keyFileName = "bus.key"
 	keyFileSize = 32 // random bytes, written in hexadecimal
 )
+
+// hasKeyFile reports whether a directory has a key.
+func hasKeyFile(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, keyFileName))
+	return err == nil
+}
 
 // keyFile reads the key of a directory, and creates it (mode 0600) if there is none.
 func keyFile(dir string) ([]byte, error) {
@@ -127,24 +150,38 @@ func keyFile(dir string) ([]byte, error) {
 // the old password, or none, would go on to open its bus; a node that is alone accepts
 // no other node from then on until it has its first password again.
 func (n *Node) changePassword(password string) (apply func(), err error) {
-	switch n.cfg.peerSecret() {
+	switch n.secret {
 	case secretClusterKey, secretFile:
 		return func() {}, nil
 	}
 	if password == "" || password == n.cfg.RequirePass {
 		return func() { n.passwordChanged.Store(false) }, nil
 	}
-	if c := n.part.Load(); c != nil {
-		for _, m := range c.members.Nodes() {
-			if m.ID != n.id && m.Status != members.Left {
-				return nil, errPasswordBetweenNodes
-			}
-		}
+	if !n.isAlone() {
+		return nil, errPasswordBetweenNodes
 	}
 	return func() { n.passwordChanged.Store(true) }, nil
 }
 
+// guardUsers decides whether users may change so that clients without a password may no longer do everything.
+// Nodes without a secret could go on to: several of them refuse the change, and one that is alone accepts no other
+// node from then on. From its next start on, it has a key.
+func (n *Node) guardUsers() error {
+	if n.secret == secretNone && !n.isAlone() {
+		return errUsersBetweenNodes
+	}
+	return nil
+}
+
+// isAlone reports whether no other node is in the cluster, as far as gossip knows.
+func (n *Node) isAlone() bool {
+	c := n.part.Load()
+	return c == nil || !slices.ContainsFunc(c.members.Nodes(), func(m members.Node) bool { return m.ID != n.id && m.Status != members.Left })
+}
+
 var (
+	errUsersBetweenNodes    = errors.New("the nodes of this cluster prove no secret to each other, and whatever connects as one of them may do everything: stop all of them and start them with cluster-key to guard the default user")
+	errUsersChanged         = errors.New("the default user was changed at run time: restart the node, with cluster-key or for a key in bus.key, before others join it")
 	errPasswordBetweenNodes = errors.New("the nodes of this cluster prove the password to each other: start all of them with cluster-key to change it at run time, or stop them all and start them with the new one")
 	errPasswordChanged      = errors.New("the password was changed at run time: restart the node with cluster-key, or with the new requirepass, before others join it")
 )
@@ -152,8 +189,11 @@ var (
 // admitPeers refuses other nodes while they could only prove a password that no longer
 // holds, or none.
 func (n *Node) admitPeers() error {
-	if n.passwordChanged.Load() {
+	switch {
+	case n.passwordChanged.Load():
 		return errPasswordChanged
+	case n.secret == secretNone && !resp.Unguarded(n.server):
+		return errUsersChanged
 	}
 	return nil
 }
@@ -162,6 +202,8 @@ func (n *Node) admitPeers() error {
 func (c Config) doors() []socketInfo {
 	c.EnsureDefaults()
 	clients := "none"
+	secret, _ := c.peerSecret()
+	guard, _ := c.usersGuard()
 	switch {
 	case c.RequirePass != "":
 		clients = "password"
@@ -169,6 +211,8 @@ func (c Config) doors() []socketInfo {
 		clients = "client certificate"
 	case c.TLSCert != "":
 		clients = "TLS"
+	case guard:
+		clients = "users"
 	case c.Exposure() == ExposureRefused:
 		clients = "none, this machine only"
 	}
@@ -182,7 +226,7 @@ func (c Config) doors() []socketInfo {
 	if c.staysAlone() {
 		return doors
 	}
-	return append(doors, socketInfo{"bus", c.BusAddr, string(c.peerSecret())}, socketInfo{"gossip", c.GossipAddr, string(c.peerSecret())})
+	return append(doors, socketInfo{"bus", c.BusAddr, string(secret)}, socketInfo{"gossip", c.GossipAddr, string(secret)})
 }
 
 // A socketInfo is a socket that the node listens on.

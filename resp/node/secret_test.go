@@ -28,12 +28,17 @@ const testKey = "a key of sixteen bytes or more"
 // nodes need a secret.
 func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 	cert, key := selfSigned(t)
+	files := aclFiles(t)
 	choices := []struct {
 		name    string
 		options []string
 		set     func(c *Config, option string)
 	}{
-		{"addr", []string{"127.0.0.1:6379", ":6379", "10.0.0.5:6379", "db-1:6379"}, func(c *Config, o string) { c.Addr = o }},
+		{"addr", []string{"127.0.0.1:6379", ":6379", "10.0.0.5:6379", "db-1:6379", AddrOff}, func(c *Config, o string) {
+			if c.Addr = o; o == AddrOff {
+				c.UnixSocket = "/run/ringside.sock"
+			}
+		}},
 		{"password", []string{"", "x"}, func(c *Config, o string) { c.RequirePass = o }},
 		{"tls", []string{"", "cert", "ca"}, func(c *Config, o string) {
 			if o != "" {
@@ -43,9 +48,14 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 				c.TLSCA = cert
 			}
 		}},
+		{"acl-file", []string{"", "open", "off", "password", "restricted"}, func(c *Config, o string) {
+			if o != "" {
+				c.ACLFile = files[o]
+			}
+		}},
 		{"protected", []string{"yes", "no"}, func(c *Config, o string) { c.ProtectedMode = o == "yes" }},
 		{"cluster-key", []string{"", testKey}, func(c *Config, o string) { c.ClusterKey = o }},
-		{"told", []string{"alone", "join", "expect", "advertise", "bus", "gossip", "proxy"}, func(c *Config, o string) {
+		{"told", []string{"alone", "join", "expect", "advertise", "bus", "gossip", "proxy", "no ports"}, func(c *Config, o string) {
 			switch o {
 			case "join":
 				c.Join = []string{"127.0.0.1:7001"}
@@ -59,6 +69,8 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 				c.GossipAddr = "0.0.0.0:17000"
 			case "proxy":
 				c.Role, c.Join = RoleProxy, []string{"127.0.0.1:7001"}
+			case "no ports":
+				c.BusAddr, c.GossipAddr = AddrOff, AddrOff
 			}
 		}},
 	}
@@ -83,7 +95,7 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 			continue
 		}
 		accepted++
-		guarded := c.RequirePass != "" || c.TLSCert != ""
+		guarded := c.RequirePass != "" || c.TLSCert != "" || c.ACLFile != "" && c.ACLFile != files["open"]
 		for _, d := range c.doors() {
 			if d.secret != string(secretNone) {
 				continue
@@ -112,10 +124,26 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 	}
 }
 
+// aclFiles writes ACL files by what they make of the default user.
+func aclFiles(t *testing.T) map[string]string {
+	dir, files := t.TempDir(), map[string]string{}
+	for name, rules := range map[string]string{
+		"open": "on nopass ~* &* +@all", "off": "off nopass ~* &* +@all", "password": "on >pw ~* &* +@all", "restricted": "on nopass ~public:* +@read",
+	} {
+		files[name] = filepath.Join(dir, name)
+		text := "user admin on >pw ~* &* +@all\nuser default " + rules + "\n"
+		if err := os.WriteFile(files[name], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
 // The sockets of real nodes ask for what the table says.
 func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 	defer goneInTheEnd(t)
 	cert, key := selfSigned(t)
+	files := aclFiles(t)
 	for _, tt := range []struct {
 		name    string
 		change  func(*Config)
@@ -123,6 +151,8 @@ func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 	}{
 		{"nothing set", func(*Config) {}, false},
 		{"TLS", func(c *Config) { c.TLSCert, c.TLSKey = cert, key }, true},
+		{"an ACL file", func(c *Config) { c.ACLFile = files["off"] }, true},
+		{"an ACL file without effect", func(c *Config) { c.ACLFile = files["open"] }, false},
 		{"a container's line", func(c *Config) { c.Addr, c.RequirePass, c.ProtectedMode = ":0", "secret", false }, true},
 	} {
 		cfg := memberConfig(t, t.TempDir(), "a")
@@ -152,9 +182,27 @@ func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 			}
 		} else {
 			resptest.WaitFor(t, "the stranger is in", func() bool { return s.cluster.entry.entered.Load() })
-			_ = s.Close()
+			client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
+			if err := client.Do(t.Context(), "ACL", "SETUSER", "default", "off").Err(); err == nil || !strings.Contains(err.Error(), "cluster-key") {
+				t.Errorf("%s: the default user of two nodes is switched off: %v", tt.name, err)
+			}
+			if err := client.Do(t.Context(), "ACL", "SETUSER", "u", "on", ">pw").Err(); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			resptest.WaitFor(t, "two servers", func() bool { return n.cluster.table.Servers() == 2 })
+			_, _ = client.Close(), s.Close()
 		}
 		_ = n.Close()
+		if !tt.refused {
+			cfg.TLSCert, cfg.TLSKey = cert, key
+			var fault *Fault
+			if with, err := Open(cfg); err == nil {
+				t.Errorf("%s: one of two nodes starts with a key of its own", tt.name)
+				_ = with.Close()
+			} else if !errors.As(err, &fault) || fault.Setting != "cluster-key" || hasKeyFile(cfg.Dir) {
+				t.Errorf("%s: one of two nodes starts with a key of its own: %v", tt.name, err)
+			}
+		}
 	}
 }
 
@@ -227,6 +275,65 @@ func TestPasswordAtRunTimeClosesTheBus(t *testing.T) {
 	set("")
 	if err := a.strangerAtBus(t); err != nil {
 		t.Errorf("without a password again: %v", err)
+	}
+}
+
+// Users that keep clients without a password from anything close the bus, too. From the next start on, other
+// nodes prove the key of the directory.
+func TestUsersAtRunTimeCloseTheBus(t *testing.T) {
+	defer goneInTheEnd(t)
+	cfg := memberConfig(t, t.TempDir(), "a")
+	cfg.ACLFile = aclFiles(t)["open"]
+	open := func() (*Node, func(words ...any), func() error) {
+		a, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resptest.WaitFor(t, "a cluster of one", func() bool { return a.cluster.entry.entered.Load() })
+		client := redistest.Client(&redis.Options{Addr: a.Addr().String(), Username: "admin", Password: "pw"})
+		resptest.WaitFor(t, "users are agreed on", func() bool {
+			return client.Do(context.Background(), "ACL", "SETUSER", "admin", "on").Err() == nil
+		})
+		do := func(words ...any) {
+			t.Helper()
+			if err := client.Do(context.Background(), words...).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a, do, func() error { return errors.Join(client.Close(), a.Close()) }
+	}
+	a, do, end := open()
+	closed := func(what string) {
+		t.Helper()
+		if err := a.strangerAtBus(t); !errors.Is(err, bus.ErrKey) {
+			t.Errorf("%s: the bus says %v to a stranger", what, err)
+		}
+	}
+	opened := func(what string) {
+		t.Helper()
+		if err := a.strangerAtBus(t); err != nil {
+			t.Errorf("%s: the bus says %v to a stranger", what, err)
+		}
+	}
+	opened("at the start")
+	do("ACL", "SETUSER", "u", "on", ">pw", "~*", "+@all")
+	opened("with another user")
+	for _, rule := range []string{">pw", "off", "-flushall", "resetkeys"} {
+		do("ACL", "SETUSER", "default", rule)
+		closed("default " + rule)
+		do("ACL", "LOAD")
+		opened("after ACL LOAD")
+	}
+	do("ACL", "SETUSER", "default", "off")
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.ACLFile = ""
+	a, _, end = open()
+	defer func() { _ = end() }()
+	closed("after a restart")
+	if a.secret != secretFile {
+		t.Errorf("after a restart the secret is %s", a.secret)
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *virtualCluster) as(id, user string) (do func(args ...any) (any, error),
 // restarts, and on nodes that join. A script is checked for its user where it runs.
 func TestUsersAreThoseOfTheCluster(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.ClusterKey = testKey })
 		c.three()
 		c.backups(1)
 		wants := func(at string, do func(args ...any) (any, error), prefix string, args ...any) {

@@ -29,8 +29,9 @@ func (c Config) validateCluster(f *faults) {
 	if n := len(c.ClusterKey); n > 0 && n < minClusterKey {
 		f.add("cluster-key", "%d bytes long; use %d or more", n, minClusterKey)
 	}
-	if c.peerSecret() == secretFile && (len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Role != RoleStore) {
-		f.add("cluster-key", "missing: clients need TLS, so other nodes must prove a secret: set cluster-key on all nodes (the first one's may be the text of %s in its directory)", keyFileName)
+	// Users that cannot be read are reported where they are read.
+	if secret, err := c.peerSecret(); err == nil && secret == secretFile && (len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Role != RoleStore) {
+		*f = append(*f, c.keyMissing())
 	}
 	if c.Cluster == "" || len(c.Cluster) > maxClusterName {
 		f.add("cluster", "%d bytes long; use 1 to %d", len(c.Cluster), maxClusterName)
@@ -54,6 +55,16 @@ func (c Config) validateCluster(f *faults) {
 	c.validateBetweenNodes(f, "bus-addr", c.BusAddr, busPortOffset)
 	c.validateBetweenNodes(f, "gossip-addr", c.GossipAddr, gossipPortOffset)
 	c.validatePorts(f)
+}
+
+// keyMissing is the fault of a node that has to prove a secret to other nodes and has none that they know.
+func (c *Config) keyMissing() *Fault {
+	clients := "TLS"
+	if c.TLSCert == "" {
+		clients = "a user's password"
+	}
+	return &Fault{"cluster-key", "missing: clients need " + clients + ", so other nodes must prove a secret: " +
+		"set cluster-key on all nodes (the first one's may be the text of " + keyFileName + " in its directory)"}
 }
 
 func (c Config) validateFounding(f *faults) {

@@ -1,6 +1,8 @@
 package acl
 
 import (
+	"slices"
+
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 )
 
@@ -12,6 +14,12 @@ func AllowsChannel(patterns []string, channel []byte, isPattern bool) bool {
 		}
 	}
 	return false
+}
+
+// MayHear reports whether the user may be subscribed to channels, or to patterns of them.
+func (u *User) MayHear(names []string, pattern bool) bool {
+	patterns, everything := u.Channels()
+	return everything || !slices.ContainsFunc(names, func(name string) bool { return !AllowsChannel(patterns, []byte(name), pattern) })
 }
 
 // Channels returns the patterns of channels that any selector of the user has; everything reports that one has

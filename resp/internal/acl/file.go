@@ -135,6 +135,17 @@ func (u *Users) replaceAll(users []*User) (changes []agreed.Change) {
 	return changes
 }
 
+// UnguardedAtStart reports whether a server without a password that starts with an ACL file, or none, and with
+// agreed values has users such as [Users.Unguarded].
+func UnguardedAtStart(c *Catalog, file string, values *agreed.Values) (bool, error) {
+	r := Registry{Catalog: c, File: file, Anywhere: func() bool { return false }}
+	if err := r.Open(""); err != nil {
+		return false, err
+	}
+	users, _ := r.users(nil, values) // a user whose rules cannot be read may do nothing
+	return users.Unguarded(), nil
+}
+
 // Save writes the users to the ACL file.
 func (r *Registry) Save() error {
 	if r.File == "" {

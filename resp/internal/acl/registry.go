@@ -22,6 +22,9 @@ type Registry struct {
 	Agree func(ctx context.Context, changes []agreed.Change) (*agreed.Values, error)
 	// Confirm waits, for a while, until other nodes go by the users as of an index.
 	Confirm func(index uint64)
+	// Guard, if set, is asked before the users change from such as [Users.Unguarded] to others. Its error refuses
+	// the change.
+	Guard func() error
 	// Changed is called with the users of before and those that have replaced them.
 	Changed func(before, now *Users)
 	// Anywhere reports whether new users and selectors have all channels.
@@ -147,6 +150,9 @@ func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.C
 		if err = now.fits(changes); err != nil && !errors.Is(err, agreed.ErrChanged) {
 			return err
 		}
+		if err = r.mayGuard(now, changes); err != nil {
+			return err
+		}
 		index := uint64(0)
 		if index, err = r.decide(ctx, changes); err == nil {
 			r.Await(ctx, index)
@@ -163,6 +169,24 @@ func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.C
 		stop()
 	}
 	return err
+}
+
+// mayGuard asks Guard about changes if they are such as concern it.
+func (r *Registry) mayGuard(now *Users, changes []agreed.Change) error {
+	if r.Guard == nil || !now.Unguarded() {
+		return nil
+	}
+	values, err := now.values.With(changes, r.index.Load()+1)
+	if err != nil {
+		return nil //nolint:nilerr // decide finds the same
+	}
+	r.mu.Lock()
+	initial := NewDefault(r.Catalog, r.password)
+	r.mu.Unlock()
+	if next, _ := newUsers(r.Catalog, now, values, initial); next.Unguarded() {
+		return nil
+	}
+	return r.Guard()
 }
 
 func (r *Registry) decide(ctx context.Context, changes []agreed.Change) (uint64, error) {

@@ -101,6 +101,9 @@ func (u *Users) All() []*User { return u.all }
 // Default returns the default user, which connections have before they log in.
 func (u *Users) Default() *User { return u.initial }
 
+// Unguarded reports whether a client without a password may do everything.
+func (u *Users) Unguarded() bool { return u.initial.Open() && u.initial.Unrestricted() }
+
 // DefaultIsAgreed reports whether the default user is agreed on, so that the server's own password does not
 // count.
 func (u *Users) DefaultIsAgreed() bool { return u.agreed }
@@ -162,9 +165,19 @@ func (u *Users) Login(name, password []byte) *User {
 	return user
 }
 
-// LostChannels reports whether a change of a user has taken away channels. The subscriptions of its connections
-// must be looked at then.
-func LostChannels(before, now *User) bool {
+// LostChannels returns the names of the users that have had more channels before. The subscriptions of their
+// connections must be looked at.
+func (u *Users) LostChannels(before *Users) map[string]bool {
+	lost := make(map[string]bool)
+	for _, user := range u.all {
+		if was := before.Get(user.name); was != nil && was != user && lostChannels(was, user) {
+			lost[user.name] = true
+		}
+	}
+	return lost
+}
+
+func lostChannels(before, now *User) bool {
 	patterns, everything := now.Channels()
 	if everything {
 		return false

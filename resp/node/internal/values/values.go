@@ -39,23 +39,44 @@ type kept struct {
 
 // Open tells the values of the last start.
 func (k *Keeper) Open() error {
-	text, err := os.ReadFile(filepath.Join(k.Dir, fileName))
-	if errors.Is(err, fs.ErrNotExist) {
-		k.look()
-		return nil
-	}
-	if err == nil {
-		err = durable.Unseal(text, &k.last)
-	}
-	if err == nil {
-		k.last.values, err = agreed.New(k.last.Values)
-	}
+	last, err := read(k.Dir)
 	if err != nil {
-		return fmt.Errorf("read of the agreed values: %w", err)
+		return err
 	}
-	k.Tell(k.last.values, k.last.Generation, k.last.Index)
+	if last != nil {
+		k.last = *last
+		k.Tell(last.values, last.Generation, last.Index)
+	}
 	k.look()
 	return nil
+}
+
+// Stored returns the values that a directory keeps for the next start of its node, nil if none.
+func Stored(dir string) (*agreed.Values, error) {
+	last, err := read(dir)
+	if last == nil {
+		return nil, err
+	}
+	return last.values, nil
+}
+
+// read reads the file of a directory; it returns nil if there is none.
+func read(dir string) (*kept, error) {
+	var k kept
+	text, err := os.ReadFile(filepath.Join(dir, fileName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = durable.Unseal(text, &k)
+	}
+	if err == nil {
+		k.values, err = agreed.New(k.Values)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read of the agreed values: %w", err)
+	}
+	return &k, nil
 }
 
 // Run tells of changes until ctx ends.
