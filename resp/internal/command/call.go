@@ -39,6 +39,8 @@ type Call struct {
 	// Taken is how many bytes the command has built beside its reply, takenCharged how many of
 	// them count for the budget; see Take.
 	Taken, takenCharged int64
+	// short: what FitsReply has refused last was refused for want of memory.
+	short bool
 	// RefusedByLimit: the error that the command has replied is one of this server's limits, which
 	// Redis does not have.
 	RefusedByLimit bool

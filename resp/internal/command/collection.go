@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -76,16 +77,23 @@ const ElementReply = 16
 // than a client may have wait, the reply says so. In both cases deferred returns true and
 // nothing is left to do.
 func (x *Call) RunApart(size int64) bool {
-	fits := x.FitsReply(size)
+	isLarge := size > LargeReply || int64(len(x.Buf))+size > x.Limits.OutputBuffer.Load()
 	switch {
-	case !x.InTransaction && (size > LargeReply || !fits) && (x.Unit.Latched() || len(x.Buf) > 0 || x.Host.RunsAhead() && !x.Apart):
-		x.RunAgain = true
-	case !fits:
+	case isLarge && x.RunAgainApart():
+	case !x.FitsReply(size):
 		x.RefuseByLimit(x.OverOutputBuffer())
 	default:
 		return false
 	}
 	return true
+}
+
+// RunAgainApart asks for another run, apart from others and without latches, and returns true, unless this is
+// one, or the command is part of a transaction.
+func (x *Call) RunAgainApart() bool {
+	again := !x.InTransaction && (x.Unit.Latched() || len(x.Buf) > 0 || x.Host.RunsAhead() && !x.Apart)
+	x.RunAgain = x.RunAgain || again
+	return again
 }
 
 // Share is about how many bytes n of so many elements hold, of all of which there are size.
@@ -150,9 +158,15 @@ func (x *Call) TableScan(typ store.Type) {
 		return
 	}
 	all := string(o.Pattern) == "*"
-	body, n := wire.Writer{}, 0
-	next, err := t.Scan(uint64(from), o.Count, func(field, value []byte) {
-		if !all && !glob.Match(o.Pattern, field, false) {
+	body, n, tooLarge := wire.Writer{}, 0, error(nil)
+	average := t.Value().Size/max(t.Len(), 1) + ElementReply
+	count := min(o.Count, max(LargeReply/2/average, 1)) // the reply is built with latches held
+	next, err := t.Scan(uint64(from), count, func(field, value []byte) {
+		if tooLarge != nil || !all && !glob.Match(o.Pattern, field, false) {
+			return
+		}
+		if !x.FitsReply(int64(len(body.Buf)+len(field)+len(value)) + 2*ElementReply) {
+			tooLarge = LimitError(x.OverOutputBuffer())
 			return
 		}
 		body.Bulk(field)
@@ -168,7 +182,7 @@ func (x *Call) TableScan(typ store.Type) {
 			n++
 		}
 	})
-	switch {
+	switch err = cmp.Or(err, tooLarge); {
 	case err != nil:
 		x.Fail(err)
 	case !x.RunApart(int64(len(body.Buf))):

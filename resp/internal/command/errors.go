@@ -82,6 +82,7 @@ func (x *Call) Fail(err error) {
 	var limit LimitError
 	x.RefusedByLimit = x.RefusedByLimit || errors.As(err, &limit)
 	x.Error(ErrorText(err))
+	x.dropRoom()
 }
 
 // A LimitError is an error reply about a limit of this server that Redis does not have.

@@ -91,7 +91,14 @@ func (x *Call) RandomElements(typ store.Type, n int64, values bool) {
 		} else {
 			x.Array(int(n))
 		}
-		show := func(field, value []byte) {
+		var tooLarge error
+		show := func(field, value []byte) bool {
+			if tooLarge == nil && !x.FitsReply(int64(len(field)+len(value))+2*ElementReply) {
+				tooLarge = LimitError(x.OverOutputBuffer())
+			}
+			if tooLarge != nil {
+				return false
+			}
 			if values && x.Proto == 3 {
 				x.Array(2)
 			}
@@ -102,16 +109,23 @@ func (x *Call) RandomElements(typ store.Type, n int64, values bool) {
 			case values:
 				x.Bulk(value)
 			}
+			return true
 		}
-		if !again {
-			return t.Sample(n, show)
+		if again {
+			err = x.drawAgain(t, n, show)
+		} else {
+			err = t.Sample(n, func(field, value []byte) { show(field, value) })
 		}
-		return x.drawAgain(t, n, show)
+		if err == nil {
+			err = tooLarge
+		}
+		return err
 	})
 }
 
-// drawAgain shows n fields, each drawn from all. From a small table it draws in memory.
-func (x *Call) drawAgain(t *collection.Table, n int64, show func(field, value []byte)) error {
+// drawAgain shows n fields, each drawn from all, or fewer if show returns false. From a small table it draws
+// in memory.
+func (x *Call) drawAgain(t *collection.Table, n int64, show func(field, value []byte) bool) error {
 	type pair struct{ field, value []byte }
 	var all []pair
 	if t.Value().Whole() {
@@ -126,14 +140,15 @@ func (x *Call) drawAgain(t *collection.Table, n int64, show func(field, value []
 	for ; n > 0; n-- {
 		if len(all) > 0 {
 			p := all[rand.IntN(len(all))]
-			show(p.field, p.value)
+			if !show(p.field, p.value) {
+				return nil
+			}
 			continue
 		}
 		field, value, _, err := t.Random()
-		if err != nil {
+		if err != nil || !show(field, value) {
 			return err
 		}
-		show(field, value)
 	}
 	return nil
 }

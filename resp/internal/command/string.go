@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -32,9 +33,25 @@ func (x *Call) StringRange(key []byte, v store.Value, off, n int64) {
 
 // FitsReply reports whether n more bytes of replies may be kept. With more than that
 // the connection is closed; so a command that cannot stream its reply asks before
-// it changes anything, and answers with MsgReplyTooLarge.
+// it changes anything, and answers with ReplyTooLarge. A large reply is charged before it
+// is built, until the command ends: then its buffer counts.
 func (x *Call) FitsReply(n int64) bool {
-	return int64(len(x.Buf))+n <= x.Limits.OutputBuffer.Load()
+	size := int64(len(x.Buf)) + n
+	x.short = false
+	if size > x.Limits.OutputBuffer.Load() {
+		return false
+	}
+	x.short = size > LargeReply && !x.TakeUpTo(size)
+	return !x.short
+}
+
+// FitsElement is FitsReply for an element of a reply whose size was estimated. It returns the error
+// to reply with.
+func (x *Call) FitsElement(element []byte) error {
+	if x.FitsReply(int64(len(element)) + ElementReply) {
+		return nil
+	}
+	return LimitError(x.OverOutputBuffer())
 }
 
 // WholeString replies with the whole string at key, at once: for commands that
@@ -73,13 +90,29 @@ func (x *Call) AppendBulk(key []byte, v store.Value, off, n int64) ([]byte, erro
 // AppendInt appends a decimal number.
 func AppendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
-// ReplyTooLarge replies that the reply would be larger than it may be.
-func (x *Call) ReplyTooLarge() { x.RefuseByLimit(MsgReplyTooLarge) }
+// ReplyTooLarge replies that the reply would be larger than it may be, as FitsReply has found.
+func (x *Call) ReplyTooLarge() { x.RefuseByLimit(string(x.TooLarge())) }
+
+// TooLarge is the error of ReplyTooLarge.
+func (x *Call) TooLarge() LimitError {
+	if x.short {
+		return MsgNoMemory
+	}
+	return MsgReplyTooLarge
+}
 
 // RefuseByLimit replies with the error of a limit that Redis does not have.
 func (x *Call) RefuseByLimit(msg string) {
 	x.RefusedByLimit = true
 	x.Error(msg)
+	x.dropRoom()
+}
+
+// dropRoom gives back the memory of a reply that was refused while it was built: its buffer would count.
+func (x *Call) dropRoom() {
+	if x.short && cap(x.Buf) > len(x.Buf)+LargeReply/4 {
+		x.Buf = slices.Clone(x.Buf)
+	}
 }
 
 // Abort ends a command with an error after part of its changes is in the unit. They
@@ -91,8 +124,11 @@ func (x *Call) Abort(err error) {
 }
 
 // OverOutputBuffer is the error for a reply that is larger than may wait for one
-// client.
+// client, or than there is memory for, as FitsReply has found.
 func (x *Call) OverOutputBuffer() string {
+	if x.short {
+		return MsgNoMemory
+	}
 	return "ERR the reply would exceed the output buffer of " +
 		strconv.FormatInt(x.Limits.OutputBuffer.Load(), 10) + " bytes"
 }

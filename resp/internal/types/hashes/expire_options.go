@@ -28,10 +28,10 @@ func valuesOf(x *command.Call, t *collection.Table, fields [][]byte) ([]fieldVal
 			return nil, false
 		}
 		size += int64(len(v.value)) + command.ElementReply
-	}
-	if !x.FitsReply(size) {
-		x.ReplyTooLarge()
-		return nil, false
+		if !x.FitsReply(size) {
+			x.ReplyTooLarge()
+			return nil, false
+		}
 	}
 	return values, true
 }

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -163,11 +164,20 @@ func cmdLrange(x *command.Call) {
 			}
 			return nil
 		}
-		return l.Range(from, to, false, func(_ int64, element []byte) bool {
-			x.Bulk(element)
-			return true
-		})
+		return listElements(x, l, from, to, false)
 	})
+}
+
+// listElements appends elements to a reply whose size was estimated from the average.
+func listElements(x *command.Call, l *collection.List, from, to int64, back bool) error {
+	var tooLarge error
+	err := l.Range(from, to, back, func(_ int64, element []byte) bool {
+		if tooLarge = x.FitsElement(element); tooLarge == nil {
+			x.Bulk(element)
+		}
+		return tooLarge == nil
+	})
+	return cmp.Or(err, tooLarge)
 }
 
 func cmdLtrim(x *command.Call) {

@@ -75,18 +75,16 @@ func popAll(x *command.Call, key []byte, l *collection.List, n int64, front bool
 	if n == 0 {
 		return
 	}
-	err := l.Range(from, to, !front, func(_ int64, element []byte) bool {
-		x.Bulk(element)
-		return true
-	})
-	if err == nil {
-		from, to = n, l.Len()-1
-		if !front {
-			from, to = 0, l.Len()-1-n
-		}
-		err = l.Trim(from, to)
+	if err := listElements(x, l, from, to, !front); err != nil {
+		x.Buf = x.Buf[:at]
+		x.Fail(err) // nothing is removed yet
+		return
 	}
-	if err != nil {
+	from, to = n, l.Len()-1
+	if !front {
+		from, to = 0, l.Len()-1-n
+	}
+	if err := l.Trim(from, to); err != nil {
 		x.Buf = x.Buf[:at]
 		x.Abort(err)
 		return

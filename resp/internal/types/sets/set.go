@@ -1,6 +1,8 @@
 package sets
 
 import (
+	"cmp"
+
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -235,9 +237,18 @@ func popMember(x *command.Call) {
 }
 
 func popMembers(x *command.Call, t *collection.Table, n int64) {
-	members := make([][]byte, 0, n)
-	err := t.PopSeveral(x.Draws, n, func(member []byte) { members = append(members, member) })
-	if err != nil {
+	var members [][]byte
+	size, tooLarge := int64(0), error(nil)
+	err := t.PopSeveral(x.Draws, n, func(member []byte) {
+		size += int64(len(member)) + command.ElementReply
+		if tooLarge == nil && !x.FitsReply(size) {
+			tooLarge = command.LimitError(x.OverOutputBuffer())
+		}
+		if tooLarge == nil {
+			members = append(members, member)
+		}
+	})
+	if err = cmp.Or(err, tooLarge); err != nil {
 		x.Abort(err)
 		return
 	}

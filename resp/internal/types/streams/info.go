@@ -134,7 +134,7 @@ func groupFull(x *command.Call, g *collection.Group, count int64) error {
 	x.BulkString("nacked-count")
 	x.Int(released)
 	x.BulkString("pending")
-	at, n := len(x.Buf), int64(0)
+	at, n, fits := len(x.Buf), int64(0), true
 	err = g.EachPending(collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
 		x.Array(4)
 		streamID(x.Writer, p.ID)
@@ -142,10 +142,14 @@ func groupFull(x *command.Call, g *collection.Group, count int64) error {
 		x.Int(p.Delivered())
 		x.Int(int64(p.Count))
 		n++
-		return n != count && x.FitsReply(0)
+		fits = x.FitsReply(0)
+		return n != count && fits
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !fits:
+		return errReplySize
 	}
 	insertLength(x.Writer, at, '*', int(n))
 	consumers, err := g.AllConsumers()
@@ -189,19 +193,20 @@ func consumerFull(x *command.Call, g *collection.Group, c *collection.Consumer, 
 	x.BulkString("pel-count")
 	x.Int(c.Pending)
 	x.BulkString("pending")
-	at, n := len(x.Buf), int64(0)
+	at, n, fits := len(x.Buf), int64(0), true
 	err := g.EachPendingOf(c.Name, collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
 		x.Array(3)
 		streamID(x.Writer, p.ID)
 		x.Int(p.Time)
 		x.Int(int64(p.Count))
 		n++
-		return n != count && x.FitsReply(0)
+		fits = x.FitsReply(0)
+		return n != count && fits
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !x.FitsReply(0) {
+	case !fits:
 		return errReplySize
 	}
 	insertLength(x.Writer, at, '*', int(n))

@@ -35,7 +35,7 @@ func cmdXreadgroup(x *command.Call) {
 		if err != nil {
 			x.Buf = x.Buf[:at]
 			if errors.Is(err, errReplySize) {
-				err = command.LimitError(command.MsgReplyTooLarge)
+				err = x.TooLarge()
 			}
 			x.FailPart(i > 0 || r.claims, err)
 			return

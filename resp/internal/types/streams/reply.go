@@ -81,7 +81,12 @@ func endReply(x *command.Call, err error) {
 	switch {
 	case err == nil && size <= command.LargeReply:
 		return
-	case err == nil || errors.Is(err, errReplySize):
+	case errors.Is(err, errReplySize):
+		x.Buf = x.Buf[:x.Start]
+		if !x.RunAgainApart() {
+			x.RefuseByLimit(x.OverOutputBuffer())
+		}
+	case err == nil:
 		kept := x.Buf
 		x.Buf = x.Buf[:x.Start]
 		if !x.RunApart(size) {

@@ -1,6 +1,8 @@
 package zsets
 
 import (
+	"cmp"
+
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -51,15 +53,21 @@ func popRange(x *command.Call, key []byte, z *collection.ZSet, n int64, back, ne
 // takeRange removes up to n members from an end of a sorted set and replies with each and its
 // score, in an array of its own if they are nested.
 func takeRange(x *command.Call, key []byte, z *collection.ZSet, n int64, back, nested bool) {
-	at := len(x.Buf)
+	at, tooLarge := len(x.Buf), error(nil)
 	err := z.Pop(n, back, func(member []byte, score float64) {
+		if tooLarge == nil {
+			tooLarge = x.FitsElement(member)
+		}
+		if tooLarge != nil {
+			return
+		}
 		if nested {
 			x.Array(2)
 		}
 		x.Bulk(member)
 		x.Double(score)
 	})
-	if err == nil {
+	if err = cmp.Or(err, tooLarge); err == nil {
 		err = z.Flush()
 	}
 	if err != nil {

@@ -199,7 +199,7 @@ func replyRange(x *command.Call, r *zrange, args [][]byte) {
 	case err != nil:
 		x.Fail(err)
 	case !fits:
-		if !x.RunApart(x.Limits.OutputBuffer.Load() + 1) {
+		if !x.RunAgainApart() {
 			x.RefuseByLimit(x.OverOutputBuffer())
 		}
 	case !x.RunApart(int64(len(body.Buf))):
