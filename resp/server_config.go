@@ -3,7 +3,6 @@ package resp
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
 	"strconv"
@@ -78,17 +77,6 @@ func (s *Server) Reconfigure(old, next settings.Settings) error {
 	return nil
 }
 
-// fixed are answers of CONFIG GET that only a restart changes.
-func (s *Server) fixed() map[string]string {
-	answers := map[string]string{
-		"appendfsync":          string(s.store.Fsync()),
-		"enable-debug-command": s.cfg.Debug,
-		"io-threads":           strconv.Itoa(runtime.GOMAXPROCS(0)),
-	}
-	maps.Copy(answers, s.cfg.Fixed)
-	return answers
-}
-
 // newConfig makes the table of CONFIG: the settings, which are in place, and what the server knows
 // beside them.
 func newConfig(s *Server) settings.Table {
@@ -97,6 +85,9 @@ func newConfig(s *Server) settings.Table {
 		{Name: "requirepass", Get: set.PasswordText, Parse: func(v string) (func(), string) { return parseNewPassword(s, v) }, Flag: "requirepass"},
 		settings.Fixed("databases", func() string { return strconv.Itoa(cmp.Or(s.cfg.Databases(), database.Default)) }),
 		settings.Fixed("strategy", s.strategy),
+		settings.Fixed("appendfsync", func() string { return string(s.store.Fsync()) }),
+		settings.Fixed("enable-debug-command", func() string { return s.cfg.Debug }),
+		settings.Fixed("io-threads", func() string { return strconv.Itoa(runtime.GOMAXPROCS(0)) }),
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
 		{
 			Name: "notify-keyspace-events", Parse: s.parseEventSetting, Flag: "notify-keyspace-events",
@@ -108,7 +99,7 @@ func newConfig(s *Server) settings.Table {
 			Get: func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) },
 		},
 	}
-	for name, value := range s.fixed() {
+	for name, value := range s.cfg.Fixed {
 		more = append(more, settings.Fixed(name, func() string { return value }))
 	}
 	if s.cfg.Fixed["port"] == "" {
