@@ -40,6 +40,7 @@ func TestProcessServesUntilSIGTERM(t *testing.T) {
 	}
 	defer time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() }).Stop()
 
+	reloaded, joined, stopping := false, false, false
 	var log strings.Builder
 	lines := bufio.NewScanner(stderr)
 	listening := regexp.MustCompile(`msg=listening addr=(\S+)`)
@@ -56,7 +57,10 @@ func TestProcessServesUntilSIGTERM(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if strings.Contains(lines.Text(), "msg=reloaded") {
+		reloaded = reloaded || strings.Contains(lines.Text(), "msg=reloaded")
+		joined = joined || strings.Contains(lines.Text(), `msg="joined the cluster"`)
+		if reloaded && joined && !stopping {
+			stopping = true
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
