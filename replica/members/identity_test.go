@@ -1,8 +1,11 @@
 package members
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -218,4 +221,53 @@ func TestForgottenNodeIsUnknownAtOnce(t *testing.T) {
 	if n, ok := a.Node("b"); ok {
 		t.Errorf("%+v is known although it was forgotten", n)
 	}
+}
+
+// Who looks for its own id learns where it runs, and is seen by nobody.
+func TestLookForOwnID(t *testing.T) {
+	told := newRecords()
+	cfg := testConfig(t, "a", 1)
+	cfg.Logger = slog.New(told)
+	a := open(t, cfg)
+	twin := start(t, "twin", 4, addr(a))
+	awaitNode(t, a, "twin", Alive, 4)
+	before := a.Nodes()
+	look := func(cfg Config) []string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		got, err := LookForOwnID(ctx, cfg)
+		if err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	elsewhere := testConfig(t, "twin", 5, "127.0.0.1:1", addr(a)) // nobody answers at the first
+	elsewhere.BusAddr = "127.0.0.1:9"
+	if got := look(elsewhere); !slices.Equal(got, []string{twin.cfg.BusAddr}) {
+		t.Errorf("it runs at %v", got)
+	}
+	here := elsewhere
+	here.BusAddr = twin.cfg.BusAddr
+	other := testConfig(t, "other", 5, addr(a))
+	foreign := elsewhere
+	foreign.Key = []byte("another key")
+	for _, cfg := range []Config{here, other, foreign, testConfig(t, "twin", 5, "127.0.0.1:1"), testConfig(t, "twin", 5)} {
+		if got := look(cfg); len(got) > 0 {
+			t.Errorf("%s runs at %v", cfg.ID, got)
+		}
+	}
+	if after := a.Nodes(); !slices.Equal(after, before) {
+		t.Errorf("there is %+v, there was %+v", after, before)
+	}
+	told.await(t, "it only looks")
+	told.mu.Lock()
+	for _, text := range told.texts {
+		if strings.Contains(text, "refused a node") && !strings.Contains(text, ErrKey.Error()) {
+			t.Error(text)
+		}
+	}
+	told.mu.Unlock()
+	notFatal(t, twin)
+	notFatal(t, a)
 }

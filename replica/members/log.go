@@ -58,6 +58,9 @@ func (g *gossipLog) Write(line []byte) (int, error) {
 			level, text = l, rest
 		}
 	}
+	if strings.Contains(text, errLooks.Error()) {
+		level = slog.LevelDebug
+	}
 	source := "serf"
 	if rest, ok := strings.CutPrefix(text, "memberlist: "); ok {
 		source, text = "memberlist", rest

@@ -67,6 +67,22 @@ func Open(cfg Config) (*Members, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	m := newMembers(cfg)
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	if err := m.open(); err != nil {
+		m.cancel()
+		return nil, err
+	}
+	m.draining.Go(m.drainEvents)
+	m.wait.Go(m.updateViews)
+	m.wait.Go(m.keepPeers)
+	m.wait.Go(m.joinLoop)
+	m.wait.Go(m.rejoinFailed)
+	return m, nil
+}
+
+// newMembers returns what neither listens nor has a context yet.
+func newMembers(cfg Config) *Members {
 	m := &Members{
 		cfg:          cfg,
 		self:         newStartID(cfg.ID, cfg.Incarnation),
@@ -83,17 +99,7 @@ func Open(cfg Config) (*Members, error) {
 	}
 	own := cfg.tags()
 	m.tags.Store(&own)
-	m.ctx, m.cancel = context.WithCancel(context.Background())
-	if err := m.open(); err != nil {
-		m.cancel()
-		return nil, err
-	}
-	m.draining.Go(m.drainEvents)
-	m.wait.Go(m.updateViews)
-	m.wait.Go(m.keepPeers)
-	m.wait.Go(m.joinLoop)
-	m.wait.Go(m.rejoinFailed)
-	return m, nil
+	return m
 }
 
 func (m *Members) open() error {

@@ -25,6 +25,9 @@ func (g *mergeGuard) NotifyMerge(peers []*serf.Member) error {
 		if peer.Status == serf.StatusLeft {
 			continue
 		}
+		if isLook(peer) {
+			return errLooks
+		}
 		if err := g.check(peer); err != nil {
 			g.refused(err)
 			return err

@@ -139,9 +139,6 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	c.advertisedBus = told.bus
-	if err = c.refuseCopy(); err != nil {
-		return c, err
-	}
 	m := members.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
@@ -151,6 +148,9 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	if c.entry.membership.Entered {
 		m.Generation = c.entry.membership.Generation
+	}
+	if err = c.refuseSecond(m); err != nil {
+		return c, err
 	}
 	if c.members, err = members.Open(m); err != nil {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -26,6 +27,8 @@ var (
 	ErrOtherRole = errors.New("the directory holds a store")
 	// ErrCopy says that the directory is a copy of that of a node that runs.
 	ErrCopy = errors.New("a node runs already from the original of this directory")
+	// ErrIDInUse says that another process runs as the node.
+	ErrIDInUse = errors.New("a node with this id runs already")
 	// ErrSuperseded says that the cluster knows of a later start of the node.
 	ErrSuperseded = errors.New("a later start of this node is registered: another process has its id, or its directory is a copy, or was copied; " +
 		"keep one of the two, and start the other with an empty directory and another id")
@@ -33,29 +36,58 @@ var (
 	ErrRefused = errors.New("the cluster refuses this node")
 )
 
-// copyTimeout bounds the question to the original of a copied directory.
-const copyTimeout = 2 * time.Second
+// Bounds of the questions whether a process with this node's id runs.
+const (
+	lookTimeout = 2 * time.Second // to the cluster, where one may run
+	copyTimeout = 2 * time.Second // to one of these addresses
+)
 
-// refuseCopy keeps a copy of a directory from running beside its original: two processes
-// would answer as one node, and vote as one server. The original is asked where it was
-// reached when the copy was made. It must be called before the name of the node is in
-// gossip and before the Raft group is opened.
-func (c *cluster) refuseCopy() error {
+// refuseSecond keeps two processes from running as one node, and from voting as one server: it fails if a
+// node of this id and cluster answers at another address. It must be called before the name of the node
+// is in gossip and before the Raft group is opened.
+//
+// A directory that is not a copy, with the address of its last start, needs no question: whoever runs has
+// a lock on it. For others the nodes of the cluster are asked where the id was seen. A process that does
+// not answer there, cut off or stopped, gives way when it hears of this start: see ErrSuperseded.
+func (c *cluster) refuseSecond(m members.Config) error {
 	r := &c.n.run
-	if !r.Copied || r.Bus == "" || r.Bus == c.advertisedBus {
-		return nil
+	var at []string
+	if r.Copied && r.Bus != "" {
+		at = append(at, r.Bus) // where the original was reached when the copy was made
 	}
+	if r.Copied || r.Bus != c.advertisedBus {
+		ctx, cancel := context.WithTimeout(c.ctx, lookTimeout)
+		seen, err := members.LookForOwnID(ctx, m)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("%w; gossip-addr is where this node gossips", err)
+		}
+		at = append(at, seen...)
+	}
+	for i, addr := range at {
+		if addr == c.advertisedBus || slices.Contains(at[:i], addr) || !answersAs(c, addr) {
+			continue
+		}
+		if r.Copied {
+			return fmt.Errorf("%w: %s is a copy of its directory, and the node answers at %s: stop it there first, or start a new node with an empty directory",
+				ErrCopy, c.n.cfg.Dir, addr)
+		}
+		return fmt.Errorf("%w: node %q of this cluster answers at %s: stop it there first, or start this one with another id and an empty directory",
+			ErrIDInUse, c.n.id, addr)
+	}
+	return nil
+}
+
+// answersAs reports whether a node with the id of c, of its cluster, answers at a bus address.
+func answersAs(c *cluster, addr string) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, copyTimeout)
 	defer cancel()
-	conn, _, err := c.bus.Dial(ctx, r.Bus, c.n.id, bus.Ask)
-	if err == nil {
-		return conn.Close() // a bus refuses a peer of its own name
+	conn, _, err := c.bus.Dial(ctx, addr, c.n.id, bus.Ask)
+	if err == nil { // a bus refuses a peer of its own name
+		_ = conn.Close()
+		return false
 	}
-	if !errors.Is(err, bus.ErrSameID) || errors.Is(err, bus.ErrCluster) || errors.Is(err, bus.ErrGeneration) {
-		return nil // this node of this cluster does not answer there
-	}
-	return fmt.Errorf("%w: %s is a copy of its directory, and the node answers at %s: stop it there first, or start a new node with an empty directory",
-		ErrCopy, c.n.cfg.Dir, r.Bus)
+	return errors.Is(err, bus.ErrSameID) && !errors.Is(err, bus.ErrCluster) && !errors.Is(err, bus.ErrGeneration)
 }
 
 // refuseAlone refuses to start a node without ports if other nodes belong to its cluster: it would wait for

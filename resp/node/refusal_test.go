@@ -207,17 +207,34 @@ func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	}
 }
 
-// A copy of a directory does not serve beside it.
-func TestCopyOfDirectoryDoesNotServe(t *testing.T) {
+// A second process with the id of a node that answers is refused, and the first one goes on: here the
+// second has an empty directory, with which all data that the first has alone would be given up.
+func TestSecondProcessOfIDIsRefusedWhileFirstAnswers(t *testing.T) {
 	defer goneInTheEnd(t)
 	a := openMember(t, "a")
 	defer a.Close()
 	b := openMember(t, "b", a.gossipAddr())
 	resptest.WaitFor(t, "b is in", func() bool { return b.cluster.entry.entered.Load() })
-	again := openMember(t, "b", a.gossipAddr()) // the id of b, which lives
-	defer again.Close()
-	// Gossip tells b, or the table does first.
-	if err := b.ended(t); !errors.Is(err, members.ErrReplaced) && !errors.Is(err, ErrSuperseded) {
+	second, err := Open(memberConfig(t, t.TempDir(), "b", a.gossipAddr()))
+	if err == nil {
+		t.Fatal("it runs beside the first", second.Close())
+	}
+	for _, word := range []string{`"b"`, b.cluster.advertisedBus, "stop it", "another id"} {
+		if !errors.Is(err, ErrIDInUse) || !strings.Contains(err.Error(), word) {
+			t.Errorf("%q is not in %v", word, err)
+		}
+	}
+	if n, _ := a.cluster.members.Node("b"); n.Incarnation != b.cluster.incarnation || n.Status != members.Alive {
+		t.Errorf("the others see %+v", n)
+	}
+	if err := b.Err(); err != nil {
 		t.Error(err)
 	}
+	dir := b.cfg.Dir
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = openMemberIn(t, dir, "b", a.gossipAddr()) // at another address
+	defer b.Close()
+	resptest.WaitFor(t, "b is back", func() bool { return b.cluster.entry.entered.Load() })
 }

@@ -159,6 +159,31 @@ func cloned(ctx context.Context, s *stage) error {
 	return nil
 }
 
+// twin starts a process with the id of a node that runs, which has data alone.
+func twin(ctx context.Context, s *stage) error {
+	if err := s.cluster(ctx, 3, named); err != nil {
+		return err
+	}
+	if err := s.write(s.crew[0], 3000, 100); err != nil {
+		return err
+	}
+	trial, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	second, err := s.start(trial, cluster.ProcessConfig{ID: "n2", Dir: s.path("empty")})
+	if err == nil {
+		return errors.New("both run")
+	}
+	if err := refused(ctx, second, 1, "n2", "answers at"); err != nil {
+		return err
+	}
+	for _, n := range s.crew[:3] {
+		if err := s.served(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rolledBack kills a node and starts an older copy of its directory in its place.
 func rolledBack(ctx context.Context, s *stage) error {
 	if err := s.cluster(ctx, 3, named); err != nil {

@@ -24,6 +24,7 @@ var acts = []act{
 	{"move", "the directory is moved, and opened by a relative path", moved},
 	{"copy", "the directory of a stopped node is copied", copied},
 	{"clone", "a directory is copied while its node runs, and started beside it", cloned},
+	{"twin", "a node is started with the id of one that runs, and an empty directory", twin},
 	{"rollback", "a node of three is replaced by an older copy of its directory", rolledBack},
 	{"lose", "the files of the data are removed", filesLost},
 	{"cut", "the table's file is cut short", tableCut},
