@@ -54,11 +54,10 @@ func (c *conn) reject(cmd *command.Row, msg string) {
 // command that only removes is still taken when the disk is almost full; the unit then is one that
 // does so.
 func (c *conn) writable(cmd *command.Row, args [][]byte) error {
-	err := c.srv.store.Writable()
-	switch {
-	case err == nil || cmd.Flags&command.FlagWrite == 0:
+	if cmd.Flags&command.FlagWrite == 0 {
 		return nil
-	case c.srv.table.Adds(cmd, args):
+	}
+	if err := c.srv.store.Writable(); err == nil || c.srv.table.Adds(cmd, args) {
 		return err
 	}
 	c.unit.RemovesOnly()
