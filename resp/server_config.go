@@ -89,15 +89,9 @@ func newConfig(s *Server) settings.Table {
 		settings.Fixed("enable-debug-command", func() string { return s.cfg.Debug }),
 		settings.Fixed("io-threads", func() string { return strconv.Itoa(runtime.GOMAXPROCS(0)) }),
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
-		{
-			Name: "notify-keyspace-events", Parse: s.parseEventSetting, Flag: "notify-keyspace-events",
-			Get: func() string { return settings.EventsText(store.EventClass(s.keyEvents.own.Load())) },
-		},
+		{Name: "notify-keyspace-events", Get: func() string { return settings.EventsText(store.EventClass(s.keyEvents.own.Load())) }, Parse: s.parseEventSetting, Flag: "notify-keyspace-events"},
 		settings.Number("tracking-table-max-keys", &set.TrackingKeys, 1, settings.Bounds{Max: math.MaxInt64}).Then(s.tracking.shrink).By("tracking-table-max-keys"),
-		{
-			Name: "min-free-disk", Parse: s.parseMinFreeDisk, Flag: "min-free-disk",
-			Get: func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) },
-		},
+		{Name: "min-free-disk", Get: func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) }, Parse: s.parseMinFreeDisk, Flag: "min-free-disk"},
 	}
 	for name, value := range s.cfg.Fixed {
 		more = append(more, settings.Fixed(name, func() string { return value }))
