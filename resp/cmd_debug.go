@@ -3,6 +3,7 @@ package resp
 import (
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -12,7 +13,7 @@ const msgNoDebug = `ERR DEBUG command not allowed. If the enable-debug-command o
 // mayDebug reports whether the client may send DEBUG.
 func (c *conn) mayDebug() bool {
 	setting := c.srv.cfg.Debug
-	return setting == "yes" || setting == "local" && isLoopback(c.net.RemoteAddr())
+	return setting == "yes" || setting == "local" && socket.IsLoopback(c.net.RemoteAddr())
 }
 
 func cmdDebug(x *call) {

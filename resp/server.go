@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/audit"
@@ -334,17 +335,12 @@ func (s *Server) refusal(nc net.Conn) string {
 	if s.count.Load() >= s.settings.MaxClients.Load() && !s.unauthenticated.evict(s) {
 		return "ERR max number of clients reached"
 	}
-	if s.settings.Protected.Load() && s.cfg.TLS == nil && s.users.Now().Default().NeedsNoPassword() && !isLoopback(nc.RemoteAddr()) {
+	if s.settings.Protected.Load() && s.cfg.TLS == nil && s.users.Now().Default().NeedsNoPassword() && !socket.IsLoopback(nc.RemoteAddr()) {
 		return "DENIED Ringside runs in protected mode: it has no password and no TLS, and so talks to " +
 			"clients on the same host only. Set --requirepass or --tls-cert, or, if every host that can " +
 			"reach it may read and change all data, --protected-mode=no."
 	}
 	return ""
-}
-
-func isLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
 }
 
 func (s *Server) remove(c *conn) {

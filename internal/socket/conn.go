@@ -119,3 +119,9 @@ func (c *Conn) writeAll(fd uintptr) (done bool) {
 	}
 	return c.out.err != nil || c.out.n == len(c.out.p)
 }
+
+// IsLoopback reports whether a peer is on this machine: at a loopback address, or at a Unix socket.
+func IsLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}
