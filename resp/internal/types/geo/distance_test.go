@@ -56,7 +56,7 @@ func TestStoredDistancesAreThoseOfRedis(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d distances differ", differ, pairs)
-	if pairs < 100_000 || differ > pairs/20 {
+	if pairs < 100_000 || differ > pairs/100 {
 		t.Errorf("%d of %d distances differ", differ, pairs)
 	}
 }
