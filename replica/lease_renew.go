@@ -106,8 +106,8 @@ func (rn *leaseRenewer) renewLease(ctx context.Context) {
 	}
 }
 
-// isWithdrawn reports whether this node leaves the cluster, or has left it, and is the primary of no range: nobody waits
-// for its lease.
+// isWithdrawn reports whether this node leaves the cluster, or has left it, and is the primary of no range: no client
+// waits for its lease.
 func (rn *leaseRenewer) isWithdrawn() bool {
 	st := rn.e.cfg.Table.State()
 	if n, known := st.Node(rn.e.cfg.Self); known && n.State == table.Member {

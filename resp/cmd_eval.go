@@ -301,8 +301,8 @@ func (h *scriptHost) refuseWhole(msg string) error {
 	return script.ErrStopped
 }
 
-// refusal is why a script may not call a command, or "". foreign tells that Redis would call it once
-// the script has written.
+// refusal returns why a script may not call a command, or "". foreign reports that Redis would run the
+// command once the script has written.
 func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, foreign bool) {
 	x := h.call
 	switch {

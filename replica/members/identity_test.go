@@ -223,7 +223,7 @@ func TestForgottenNodeIsUnknownAtOnce(t *testing.T) {
 	}
 }
 
-// Who looks for its own id learns where it runs, and is seen by nobody.
+// A node that looks for its own id learns where that runs, and other nodes do not see it.
 func TestLookForOwnID(t *testing.T) {
 	told := newRecords()
 	cfg := testConfig(t, "a", 1)
@@ -242,7 +242,7 @@ func TestLookForOwnID(t *testing.T) {
 		}
 		return got
 	}
-	elsewhere := testConfig(t, "twin", 5, "127.0.0.1:1", addr(a)) // nobody answers at the first
+	elsewhere := testConfig(t, "twin", 5, "127.0.0.1:1", addr(a)) // no node answers at the first address
 	elsewhere.BusAddr = "127.0.0.1:9"
 	if got := look(elsewhere); !slices.Equal(got, []string{twin.cfg.BusAddr}) {
 		t.Errorf("it runs at %v", got)

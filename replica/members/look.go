@@ -111,7 +111,7 @@ func (m *Members) lookConfig(l *look) (*serf.Config, error) {
 	return conf, nil
 }
 
-// A look takes what the first node that is asked tells of the cluster.
+// A look receives the list of members from the first node that answers.
 type look struct {
 	id, own string
 	seen    chan []string // has room for one

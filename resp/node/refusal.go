@@ -46,9 +46,10 @@ const (
 // node of this id and cluster answers at another address. It must be called before the name of the node
 // is in gossip and before the Raft group is opened.
 //
-// A directory that is not a copy, with the address of its last start, needs no question: whoever runs has
-// a lock on it. For others the nodes of the cluster are asked where the id was seen. A process that does
-// not answer there, cut off or stopped, gives way when it hears of this start: see ErrSuperseded.
+// A directory that is not a copy, with the address of its last start, needs no question: a process that
+// uses it holds its lock. For other directories, the nodes of the cluster are asked where the id was seen.
+// A process that does not answer there, cut off or stopped, ends when it hears of this start: see
+// ErrSuperseded.
 func (c *cluster) refuseSecond(m members.Config) error {
 	r := &c.n.run
 	var at []string

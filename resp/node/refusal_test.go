@@ -207,7 +207,7 @@ func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	}
 }
 
-// A second process with the id of a node that answers is refused, and the first one goes on: here the
+// A second process with the id of a node that answers is refused, and the first one continues: here the
 // second has an empty directory, with which all data that the first has alone would be given up.
 func TestSecondProcessOfIDIsRefusedWhileFirstAnswers(t *testing.T) {
 	defer goneInTheEnd(t)
