@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -97,8 +98,10 @@ func cmdRingDatabase(x *call) {
 	}
 	var change uint64
 	if !x.withOperator(func(ctx context.Context, _ Operator) (err error) {
-		change, err = changer.Begin(ctx, want.Number)
-		return err
+		if change, err = changer.Begin(ctx, want.Number); err != nil {
+			return errors.New("the policy is not changed: " + err.Error()) // whether a change has begun or not
+		}
+		return nil
 	}) {
 		return
 	}
@@ -116,7 +119,7 @@ func cmdRingDatabase(x *call) {
 	case keys > 0:
 		x.Error(fmt.Sprintf("ERR database %d holds %d keys: its policy can be changed while it is empty, as after FLUSHDB", n, keys))
 	case err != nil:
-		x.Error("ERR " + err.Error())
+		x.Error(command.ErrorText(err))
 	default:
 		x.OK()
 	}

@@ -17,7 +17,7 @@ import (
 // An Operator carries out what an operator orders of the cluster. Its methods are
 // called by connections' goroutines, several at once, with a context that ends with the
 // connection, the server or the time of [operatorTimeout]; they return once the order is
-// accepted, not once it is carried out.
+// accepted, not once it is carried out. An error wraps agreed.ErrUnknown if the order may take effect.
 type Operator interface {
 	// Plan tells what would move, for people to read.
 	Plan(ctx context.Context, c Change) (string, error)
@@ -77,7 +77,7 @@ func (x *call) withOperator(do func(context.Context, Operator) error) bool {
 	}
 	err := x.within(func(ctx context.Context) error { return do(ctx, operator) })
 	if err != nil {
-		x.Error("ERR " + err.Error())
+		x.Error(command.ErrorText(err))
 		return false
 	}
 	return true

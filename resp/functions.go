@@ -57,10 +57,13 @@ func agreeFunctions(x *call, changes []agreed.Change) error {
 			return err
 		}
 		version := values.Of(changes[0].Name).Version
-		if err := loadFunctions(ctx, x.srv, version); err != nil {
-			return err
+		if err = loadFunctions(ctx, x.srv, version); err == nil {
+			err = loadFunctionsElsewhere(ctx, x, version)
 		}
-		return loadFunctionsElsewhere(ctx, x, version)
+		if err != nil {
+			return fmt.Errorf("%w: the libraries are changed, but %w", agreed.ErrUnknown, err)
+		}
+		return nil
 	})
 }
 
@@ -78,7 +81,7 @@ func loadFunctions(ctx context.Context, s *Server, version uint64) error {
 		select {
 		case <-routes.next:
 		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("this node does not know it yet: %w", context.Cause(ctx))
 		}
 	}
 }
@@ -133,7 +136,7 @@ func loadFunctionsElsewhere(ctx context.Context, x *call, version uint64) error 
 		case <-routes.next:
 		case <-time.After(routesPause):
 		case <-ctx.Done():
-			return fmt.Errorf("the libraries are changed, but node %s does not answer and may not know it yet", missing)
+			return fmt.Errorf("node %s does not answer and may not know it yet", missing)
 		}
 	}
 }

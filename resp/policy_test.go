@@ -19,7 +19,10 @@ type policyOrders struct {
 	r *routed
 }
 
-func (o *policyOrders) Policies() (PolicyChanger, error) { return o, nil }
+func (o *policyOrders) Policies() (PolicyChanger, error) {
+	_ = o.note("policies")
+	return o, nil
+}
 
 func (o *policyOrders) Describe(n, data int) string {
 	return "policy:" + o.r.servers[0].policies().Of(n).String() + "\r\n"
@@ -37,7 +40,7 @@ func (o *policyOrders) End(_ context.Context, _ uint64, p database.Policy) error
 		p, p.Change = o.r.servers[0].policies().Of(p.Number), 0
 	}
 	o.set(p)
-	return nil
+	return o.err
 }
 
 func (o *policyOrders) set(p database.Policy) {

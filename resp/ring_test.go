@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,12 +151,16 @@ func TestRingTellsWhereThingsAre(t *testing.T) {
 	}
 }
 
-// orders is an Operator that notes what it is told.
-type orders struct{ log []string }
+// orders is an Operator that notes what it is told, and fails with err.
+type orders struct {
+	log    []string
+	err    error
+	values *agreed.Values // what Agree returns
+}
 
 func (o *orders) note(format string, args ...any) error {
 	o.log = append(o.log, fmt.Sprintf(format, args...))
-	return nil
+	return o.err
 }
 
 func (o *orders) Plan(_ context.Context, c Change) (string, error) {
@@ -174,15 +179,17 @@ func (o *orders) Switch(_ context.Context, name string, settings []string) error
 	return o.note("switch %s %v", name, settings)
 }
 func (o *orders) Agree(context.Context, []agreed.Change) (*agreed.Values, error) {
-	return nil, o.note("agree")
+	return o.values, o.note("agree")
 }
 func (o *orders) Leave(context.Context) error                 { return o.note("leave") }
 func (o *orders) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }
 func (o *orders) Pause(context.Context) error                 { return o.note("pause") }
-func (o *orders) Resume(context.Context) error                { return errors.New("resume: no leader") }
-func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("throttle %d", n) }
-func (o *orders) Scrub(context.Context) error                 { return o.note("scrub") }
-func (o *orders) Backups(_ context.Context, n int) error      { return o.note("backups %d", n) }
+func (o *orders) Resume(context.Context) error {
+	return cmp.Or(o.note("resume"), errors.New("resume: no leader"))
+}
+func (o *orders) Throttle(_ context.Context, n int64) error { return o.note("throttle %d", n) }
+func (o *orders) Scrub(context.Context) error               { return o.note("scrub") }
+func (o *orders) Backups(_ context.Context, n int) error    { return o.note("backups %d", n) }
 func (o *orders) Backup(_ context.Context, words []string, _ <-chan struct{}) ([]byte, error) {
 	return []byte("the part"), o.note("backup %q", words)
 }
@@ -214,7 +221,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		{"RING LEAVE", "+OK", "leave"},
 		{"RING FORGET n7", "+OK", "forget n7"},
 		{"RING PAUSE", "+OK", "pause"},
-		{"RING RESUME", "-ERR resume: no leader", ""},
+		{"RING RESUME", "-ERR resume: no leader", "resume"},
 		{"RING THROTTLE 64mb", "+OK", "throttle 67108864"},
 		{"RING BACKUPS 2", "+OK", "backups 2"},
 		{"RING BACKUP READ x a 7", "$the part", `backup ["READ" "x" "a" "7"]`},

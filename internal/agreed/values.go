@@ -20,6 +20,9 @@ const (
 var (
 	// ErrChanged says that a value is not of the version that the change was made for.
 	ErrChanged = errors.New("the value has changed meanwhile")
+	// ErrUnknown says that an order may take effect, or has taken effect on a part of the nodes only. An order that
+	// was not proposed to the cluster, or that was refused, has another error.
+	ErrUnknown = errors.New("the outcome is open")
 	// ErrTooLarge says that there is no room for a value.
 	ErrTooLarge = errors.New("too large")
 )

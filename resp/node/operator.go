@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -144,7 +145,7 @@ func (c *cluster) propose(ctx context.Context, order table.Command, shows func(*
 }
 
 // errLeaderLost says that an order may hold yet.
-var errLeaderLost = errors.New("the leader was lost during the command: RING STATUS soon shows whether the command took effect")
+var errLeaderLost = fmt.Errorf("%w: the leader was lost during the command; RING STATUS soon shows whether the command took effect", agreed.ErrUnknown)
 
 // waitForState waits for a state.
 func (c *cluster) waitForState(ctx context.Context, shows func(*table.State) bool) bool {
@@ -230,8 +231,11 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := c.members.Node(n.ID); ok {
-		return c.members.Forget(n.ID)
+	if _, ok := c.members.Node(n.ID); !ok {
+		return nil
+	}
+	if err := c.members.Forget(n.ID); err != nil {
+		return fmt.Errorf("%w: %s is no longer in the table, but it may be in gossip: %w", agreed.ErrUnknown, n.ID, err)
 	}
 	return nil
 }

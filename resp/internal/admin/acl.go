@@ -66,7 +66,7 @@ func (x *call) selector(s acl.Description) {
 // changesUsers runs a change of users. It replies if that fails, and returns false.
 func (x *call) changesUsers(change func(ctx context.Context) error) bool {
 	if err := x.client.ChangeUsers(change); err != nil {
-		x.Error("ERR " + err.Error())
+		x.Error(command.ErrorText(err))
 		return false
 	}
 	return true

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -35,7 +36,7 @@ const (
 	msgInvalidTime   = "ERR invalid expire time in '%s' command"
 )
 
-// ErrorText turns an error of the store into a reply: the one place where this
+// ErrorText turns an error of the store, or of an order to the cluster, into a reply: the one place where this
 // happens.
 func ErrorText(err error) string {
 	var reply ReplyError
@@ -58,6 +59,8 @@ func ErrorText(err error) string {
 		return MsgWrongType
 	case errors.As(err, &unknown):
 		return string(unknown)
+	case errors.Is(err, agreed.ErrUnknown):
+		return "UNKNOWN " + err.Error()
 	case errors.Is(err, ErrMoved), errors.Is(err, store.ErrFollows):
 		return MsgMoving
 	case errors.Is(err, store.ErrCursor):

@@ -19,7 +19,8 @@ import (
 type Server struct {
 	*Registry
 	// Agree makes changes of agreed values, and waits until all nodes know them. Its error wraps
-	// [agreed.ErrChanged] if none was made because of others that came first, which Registry knows by then.
+	// [agreed.ErrChanged] if none was made because of others that came first, which Registry knows by then, and
+	// [agreed.ErrUnknown] if they may have been made, or not all nodes know them.
 	Agree func(x *command.Call, changes []agreed.Change) error
 	// Full reports whether there is no room for so many bytes of code.
 	Full func(bytes int) bool
@@ -69,14 +70,14 @@ func (s *Server) change(x *command.Call, edit func(next *Set) error) bool {
 func fail(x *command.Call, err error) {
 	msg := err.Error()
 	if !strings.HasPrefix(msg, "ERR ") {
-		msg = "ERR " + msg
+		msg = command.ErrorText(err)
 	}
 	x.Error(msg)
 }
 
 // difference returns the changes that make one set of another.
 func difference(now, next *Set) []agreed.Change {
-	changes := []agreed.Change{{Name: guard, Body: rand.Text(), Was: now.version}} // a body that no other change has
+	changes := []agreed.Change{{Name: Guard, Body: rand.Text(), Was: now.version}} // a body that no other change has
 	for _, l := range now.sorted() {
 		if next.libraries[l.Name] == nil {
 			changes = append(changes, agreed.Change{Name: prefix + l.Name, Remove: true, Was: l.version})

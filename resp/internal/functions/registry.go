@@ -13,9 +13,9 @@ import (
 const (
 	// prefix begins the names of the agreed values that are libraries.
 	prefix = "library/"
-	// guard names the value that each change of libraries sets. So changes follow each other, and no two
+	// Guard names the value that each change of libraries sets. So changes follow each other, and no two
 	// of them give functions of two libraries the same name.
-	guard = "libraries"
+	Guard = "libraries"
 )
 
 // A Registry compiles the libraries that were agreed. Any goroutine may use it.
@@ -45,7 +45,7 @@ func (r *Registry) Alone(changes []agreed.Change) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	was := r.values.Load()
-	next, err := was.With(changes, was.Of(guard).Version+1)
+	next, err := was.With(changes, was.Of(Guard).Version+1)
 	if err == nil {
 		r.values.Store(next)
 	}
@@ -53,7 +53,7 @@ func (r *Registry) Alone(changes []agreed.Change) error {
 }
 
 // Version returns the version of the libraries that were agreed last.
-func (r *Registry) Version() uint64 { return r.values.Load().Of(guard).Version }
+func (r *Registry) Version() uint64 { return r.values.Load().Of(Guard).Version }
 
 // Current returns the libraries that were agreed last. Libraries that are new are compiled first.
 func (r *Registry) Current() *Set {
@@ -67,7 +67,7 @@ func (r *Registry) Current() *Set {
 		return was
 	}
 	s := was
-	if version := values.Of(guard).Version; version == was.version {
+	if version := values.Of(Guard).Version; version == was.version {
 		s = was.copy() // something else was agreed
 	} else {
 		s = r.compile(values, was)

@@ -99,7 +99,7 @@ func TestRegistryKeepsWhatItCannotLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := r.Alone([]agreed.Change{
-		{Name: guard, Was: r.Version()}, {Name: prefix + "strange", Body: "#!lisp name=strange\n()"}, {Name: prefix + "z", Body: codeOf("z", "g")},
+		{Name: Guard, Was: r.Version()}, {Name: prefix + "strange", Body: "#!lisp name=strange\n()"}, {Name: prefix + "z", Body: codeOf("z", "g")},
 	}); err != nil {
 		t.Fatal(err)
 	}

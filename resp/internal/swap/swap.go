@@ -64,7 +64,7 @@ func Run(ctx context.Context, c Cluster, w database.Swap, beginsWithin time.Dura
 			case err == nil:
 				return finish(ctx, c, begun, order.Begin(w))
 			case !errors.Is(err, agreed.ErrChanged):
-				return "ERR " + err.Error()
+				return "ERR the databases are not swapped: " + err.Error()
 			}
 		}
 		select {

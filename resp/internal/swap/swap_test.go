@@ -86,8 +86,8 @@ func TestSwapThatFailsSaysWhatItHasDone(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		fault := errors.New("no majority")
 		for want, set := range map[string]func(*table){
-			"TRYAGAIN the databases are not swapped": func(c *table) { c.drained = false },
-			"ERR no majority":                        func(c *table) { c.fails = func(*database.Order) error { return fault } },
+			"TRYAGAIN the databases are not swapped":         func(c *table) { c.drained = false },
+			"ERR the databases are not swapped: no majority": func(c *table) { c.fails = func(*database.Order) error { return fault } },
 			"UNKNOWN the databases may or may not be swapped: no majority": func(c *table) {
 				c.fails = func(o *database.Order) error {
 					if o.Change() == 0 {

@@ -40,7 +40,8 @@ func Needs(values *agreed.Values) uint16 {
 const tries = 3
 
 // Agree makes changes, all or none, and returns the values as this node knows them then. The error wraps
-// agreed.ErrChanged if a value is not of the version that a change names.
+// agreed.ErrChanged if a value is not of the version that a change names, and agreed.ErrUnknown if the changes may
+// have been made.
 func (c *Changer) Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error) {
 	var err error
 	for range tries {
@@ -99,7 +100,7 @@ func (c *Changer) await(ctx context.Context, changes []agreed.Change) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return ctx.Err()
+			return fmt.Errorf("%w: the change is made, but this node does not know it yet: %w", agreed.ErrUnknown, context.Cause(ctx))
 		}
 	}
 }
