@@ -38,20 +38,27 @@ const (
 )
 
 // peerSecret returns the kind of secret that the configuration leads to. The invariant:
-// where clients need a password, TLS or a user to do everything, other nodes need a secret.
+// where clients need a password, TLS, a user or the permission of a file to do everything, other nodes need a secret.
 func (c *Config) peerSecret() (peerSecret, error) {
 	switch {
 	case c.ClusterKey != "":
 		return secretClusterKey, nil
 	case c.RequirePass != "":
 		return secretPassword, nil
-	case c.TLSCert != "":
+	case c.TLSCert != "", c.socketGuards():
 		return secretFile, nil
 	}
 	if guard, err := c.usersGuard(); err != nil || !guard {
 		return secretNone, err
 	}
 	return secretFile, nil
+}
+
+// socketGuards reports whether clients connect to Unix sockets alone, of which at least one is not open to every
+// user of the machine, as far as the configuration tells.
+func (c *Config) socketGuards() bool {
+	const everyUser = 0o002 // connecting to a Unix socket takes the permission to write
+	return c.Addr == AddrOff && (c.UnixSocket != "" && c.UnixSocketMode&everyUser == 0 || c.UnixSocket == "" && len(c.Listeners) > 0)
 }
 
 // usersGuard reports whether the users that the node starts with keep anything from clients without a password:

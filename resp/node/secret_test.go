@@ -24,8 +24,8 @@ import (
 const testKey = "a key of sixteen bytes or more"
 
 // The invariant of every combination of settings: a socket that other hosts can reach
-// asks for a secret or serves no data, and where clients need a password or TLS, other
-// nodes need a secret.
+// asks for a secret or serves no data, and where clients need a password, TLS, a user or the
+// permission of a Unix socket, other nodes need a secret.
 func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 	cert, key := selfSigned(t)
 	files := aclFiles(t)
@@ -34,9 +34,12 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 		options []string
 		set     func(c *Config, option string)
 	}{
-		{"addr", []string{"127.0.0.1:6379", ":6379", "10.0.0.5:6379", "db-1:6379", AddrOff}, func(c *Config, o string) {
-			if c.Addr = o; o == AddrOff {
-				c.UnixSocket = "/run/ringside.sock"
+		{"addr", []string{"127.0.0.1:6379", ":6379", "10.0.0.5:6379", "db-1:6379", "socket", "open socket"}, func(c *Config, o string) {
+			switch c.Addr = o; o {
+			case "socket":
+				c.Addr, c.UnixSocket = AddrOff, "/run/ringside.sock"
+			case "open socket":
+				c.Addr, c.UnixSocket, c.UnixSocketMode = AddrOff, "/run/ringside.sock", 0o777
 			}
 		}},
 		{"password", []string{"", "x"}, func(c *Config, o string) { c.RequirePass = o }},
@@ -95,7 +98,8 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 			continue
 		}
 		accepted++
-		guarded := c.RequirePass != "" || c.TLSCert != "" || c.ACLFile != "" && c.ACLFile != files["open"]
+		guarded := c.RequirePass != "" || c.TLSCert != "" || c.ACLFile != "" && c.ACLFile != files["open"] ||
+			c.Addr == AddrOff && c.UnixSocketMode != 0o777
 		for _, d := range c.doors() {
 			if d.secret != string(secretNone) {
 				continue

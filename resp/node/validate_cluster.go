@@ -60,7 +60,11 @@ func (c Config) validateCluster(f *faults) {
 // keyMissing is the fault of a node that has to prove a secret to other nodes and has none that they know.
 func (c *Config) keyMissing() *Fault {
 	clients := "TLS"
-	if c.TLSCert == "" {
+	switch {
+	case c.TLSCert != "":
+	case c.socketGuards():
+		clients = "the permission of a Unix socket"
+	default:
 		clients = "a user's password"
 	}
 	return &Fault{"cluster-key", "missing: clients need " + clients + ", so other nodes must prove a secret: " +
