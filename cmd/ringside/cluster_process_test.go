@@ -32,6 +32,7 @@ const clusterPatience = 2 * time.Minute
 type processCluster struct {
 	t        *testing.T
 	strategy string
+	binary   string
 	args     []string
 	nodes    []*processNode
 	seeds    []string // gossip addresses of nodes that are to stay
@@ -45,7 +46,7 @@ type processNode struct {
 }
 
 func newProcessCluster(t *testing.T, strategy string, args ...string) *processCluster {
-	return &processCluster{t: t, strategy: strategy, args: append([]string{"--strategy", strategy, "--cache", "16mb", "--block-cache", "16mb"}, args...)}
+	return &processCluster{t: t, strategy: strategy, binary: os.Args[0], args: append([]string{"--strategy", strategy, "--cache", "16mb", "--block-cache", "16mb"}, args...)}
 }
 
 // start adds a node that joins those that are there.
@@ -67,7 +68,7 @@ func (c *processCluster) start(id string, args ...string) *processNode {
 
 func (c *processCluster) restart(n *processNode) {
 	c.t.Helper()
-	n.serverProcess = startServer(c.t, n.args...)
+	n.serverProcess = startBinary(c.t, c.binary, n.args...)
 	n.alive = true
 }
 

@@ -95,8 +95,14 @@ var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
 
 func startServer(t *testing.T, args ...string) *serverProcess {
 	t.Helper()
+	return startBinary(t, os.Args[0], args...)
+}
+
+// startBinary runs a binary of any build.
+func startBinary(t *testing.T, binary string, args ...string) *serverProcess {
+	t.Helper()
 	args = append([]string{"serve", "--addr", "127.0.0.1:0", "--http-addr", "off"}, args...)
-	p := &serverProcess{cmd: exec.Command(os.Args[0], args...), read: make(chan struct{})}
+	p := &serverProcess{cmd: exec.Command(binary, args...), read: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "RINGSIDE_TEST_AS_COMMAND=1")
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

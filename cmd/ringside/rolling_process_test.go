@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -12,25 +13,47 @@ import (
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
+// otherBinary is the variable with the path of a binary of an earlier build.
+const otherBinary = "RINGSIDE_TEST_OTHER_BINARY"
+
 // Every node is stopped by SIGTERM and started again, one after the other as Kubernetes
 // would do it, while clients of the others go on: not one command fails.
 func TestRollingRestartOfProcesses(t *testing.T) {
 	onlyAtLength(t)
+	t.Run("same build", func(t *testing.T) { rollingRestart(t, os.Args[0]) })
+	t.Run("from another build", func(t *testing.T) {
+		other := os.Getenv(otherBinary)
+		if other == "" {
+			t.Skip(otherBinary + " is not set to a binary of another build")
+		}
+		rollingRestart(t, other)
+	})
+}
+
+// rollingRestart starts three nodes and a proxy of a build, and restarts each with this build.
+func rollingRestart(t *testing.T, from string) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c := newProcessCluster(t, "buckets")
+	c.binary = from
 	web := make(map[string]string)
 	for _, id := range []string{"a", "b", "c"} {
 		web[id] = freePorts(t, 1)[0]
 		c.start(id, "--http-addr", web[id])
 	}
 	c.settled("a", "b", "c")
+	web["p"] = freePorts(t, 1)[0]
+	proxy := c.start("p", "--role", "proxy", "--http-addr", web["p"])
+	last := ""
+	c.await("the proxy is ready", func() bool { return readiness(web["p"], &last) }, &last)
+	c.binary = os.Args[0]
 	const size = 1000
 	keys := filled()
-	c.fill(c.nodes[0], keys, size)
+	c.fill(proxy, keys, size)
 	for i, n := range c.nodes {
 		var load nodetest.AppLoad
-		for j, other := range []*processNode{c.nodes[(i+1)%3], c.nodes[(i+2)%3]} {
+		for j := range 2 {
+			other := c.nodes[(i+1+j)%len(c.nodes)]
 			client := other.client()
 			defer client.Close()
 			load.Start(restingWorker(fmt.Sprintf("%d of %s while %s restarts", j, other.id, n.id), seed+uint64(i)), nodetest.GoRedis(client), false)
@@ -42,7 +65,6 @@ func TestRollingRestartOfProcesses(t *testing.T) {
 		n.alive = false
 		time.Sleep(2 * time.Second)
 		c.restart(n)
-		last := ""
 		c.await(n.id+" is ready", func() bool { return readiness(web[n.id], &last) }, &last)
 		stopLoad(t, &load)
 		c.check(&load)
