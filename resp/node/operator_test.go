@@ -80,13 +80,14 @@ func threeNodes(t *testing.T) (nodes []*Node, clients []*redis.Client) {
 		clients = append(clients, dialNode(t, n))
 	}
 	shares(t, nodes...)
-	pipe := clients[0].Pipeline()
-	for i := range 3000 {
-		pipe.Set(t.Context(), fmt.Sprint("key:", i), strings.Repeat("x", 100), 0)
-	}
-	if _, err := pipe.Exec(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	resptest.WaitFor(t, "3000 keys", func() bool { // a busy machine may take a lease away, and leave the outcome of a SET open
+		pipe := clients[0].Pipeline()
+		for i := range 3000 {
+			pipe.Set(t.Context(), fmt.Sprint("key:", i), strings.Repeat("x", 100), 0)
+		}
+		_, err := pipe.Exec(t.Context())
+		return err == nil
+	})
 	return nodes, clients
 }
 

@@ -22,9 +22,12 @@ func TestAcknowledgedWritesSurviveOperations(t *testing.T) {
 	if os.Getenv("RINGSIDE_LONG") == "" {
 		t.Skip("RINGSIDE_LONG is not set")
 	}
-	err := performAll(t.Context(), &options, acts, func(a act, perform func() error) bool {
+	err := performAll(t.Context(), &options, acts, func(a act, perform func() ([]string, error)) bool {
 		return t.Run(a.name, func(t *testing.T) {
-			err := perform()
+			figures, err := perform()
+			for _, figure := range figures {
+				t.Log(figure)
+			}
 			if errors.As(err, new(unable)) {
 				t.Skipf("%s: %v", a.what, err)
 			}
@@ -45,7 +48,7 @@ func TestAcknowledgedWritesSurviveOperations(t *testing.T) {
 
 // performAll gives each act to try, which performs it and reports whether it succeeded. Files are kept if an act
 // failed. A signal ends the act and all others; nothing is kept then.
-func performAll(ctx context.Context, o *cluster.ProcessOptions, list []act, try func(a act, perform func() error) bool) (err error) {
+func performAll(ctx context.Context, o *cluster.ProcessOptions, list []act, try func(a act, perform func() ([]string, error)) bool) (err error) {
 	ctx, end := loadtest.StopContext(ctx)
 	defer end()
 	tidy, err := o.Prepare(ctx, "acts")
@@ -62,7 +65,7 @@ func performAll(ctx context.Context, o *cluster.ProcessOptions, list []act, try 
 		if ctx.Err() != nil {
 			return errStopped
 		}
-		if !try(a, func() error { return perform(ctx, o, a) }) {
+		if !try(a, func() ([]string, error) { return perform(ctx, o, a) }) {
 			kept = true
 		}
 	}
@@ -74,19 +77,19 @@ func performAll(ctx context.Context, o *cluster.ProcessOptions, list []act, try 
 
 var errStopped = errors.New("stopped by a signal")
 
-// perform runs one act on a stage of its own, undoes what it did to the machine, and removes its files unless it failed.
-func perform(ctx context.Context, o *cluster.ProcessOptions, a act) error {
+// perform runs one act on a stage of its own, undoes what it did to the machine, and removes its files unless it failed. It
+// returns the figures that the act noted.
+func perform(ctx context.Context, o *cluster.ProcessOptions, a act) (figures []string, err error) {
 	s := &stage{options: o, dir: filepath.Join(o.Dir, a.name), acknowledged: map[string]string{}}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return err
+		return nil, err
 	}
-	var err error
 	if s.log, err = os.Create(filepath.Join(s.dir, "log")); err != nil {
-		return err
+		return nil, err
 	}
 	err = a.run(ctx, s)
 	if undone := s.end(); undone != nil {
-		return errors.Join(err, undone)
+		return s.figures, errors.Join(err, undone)
 	}
 	if ctx.Err() != nil {
 		err = errors.Join(errStopped, err)
@@ -94,7 +97,7 @@ func perform(ctx context.Context, o *cluster.ProcessOptions, a act) error {
 	if err == nil || ctx.Err() != nil {
 		err = errors.Join(err, os.RemoveAll(s.dir))
 	}
-	return err
+	return s.figures, err
 }
 
 // A signal ends an act. What it did to the machine is undone, and no file is left, whoever chose the directory.
@@ -120,7 +123,7 @@ func TestSignalUndoesActAndRemovesItsFiles(t *testing.T) {
 				return ctx.Err()
 			}}
 			next := act{"next", "it does not happen", func(context.Context, *stage) error { later = true; return nil }}
-			err := performAll(t.Context(), o, []act{signalled, next}, func(_ act, perform func() error) bool { return perform() == nil })
+			err := performAll(t.Context(), o, []act{signalled, next}, func(_ act, perform func() ([]string, error)) bool { _, err := perform(); return err == nil })
 			if !errors.Is(err, errStopped) || !undone || later {
 				t.Errorf("%v: %v, the act was undone: %v, the next one was performed: %v", sig, err, undone, later)
 			}

@@ -33,7 +33,8 @@ var acts = []act{
 	{"memory", "the memory is limited to 300 MiB", memoryLimited},
 	{"repeat", "every large command is run 1,000 times at a memory limit of 300 MiB", repeated},
 	{"browser", "a web page posts commands", posted},
-	{"flush", "all keys are deleted again and again", flushed},
+	{"flush", "all keys of three nodes are deleted 1,000 times, through each in turn", flushed},
+	{"flush1", "all keys of a node that is alone are deleted 1,000 times", flushedAlone},
 }
 
 // killed kills a node that has just acknowledged writes.

@@ -1,6 +1,7 @@
 package acts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,30 +136,64 @@ func posted(ctx context.Context, s *stage) error {
 	return s.check(n)
 }
 
-// flushed deletes all keys of three nodes again and again. Memory stays bounded.
+// flushRounds is the number of FLUSHALL in the acts that delete all keys again and again.
+const flushRounds = 1000
+
+// flushed deletes all keys of three nodes again and again, through each in turn. Memory stays bounded.
 func flushed(ctx context.Context, s *stage) error {
 	if err := s.cluster(ctx, 3, named); err != nil {
 		return err
 	}
-	c, err := cluster.Dial(s.crew[0].Addr)
-	if err != nil {
+	return s.flush(ctx)
+}
+
+// flushedAlone does it to a node that is alone.
+func flushedAlone(ctx context.Context, s *stage) error {
+	if _, err := s.single(ctx); err != nil {
 		return err
 	}
-	defer c.Close()
-	for range 300 {
+	return s.flush(ctx)
+}
+
+// flush writes five keys and deletes all, flushRounds times, and notes the latencies and the memory of each node.
+func (s *stage) flush(ctx context.Context) error {
+	var clients []*cluster.Conn
+	for _, n := range s.crew {
+		c, err := cluster.Dial(n.Addr)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		clients = append(clients, c)
+	}
+	latencies := make([]time.Duration, flushRounds)
+	for i := range latencies {
+		c := clients[i%len(clients)]
 		for key := range 5 {
 			if _, err := c.Do("SET", fmt.Sprint("key:", key), "value"); err != nil {
 				return err
 			}
 		}
+		start := time.Now()
 		if _, err := c.Do("FLUSHALL"); err != nil {
 			return err
 		}
+		if latencies[i] = time.Since(start); ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
+	slices.Sort(latencies)
+	s.note("%d FLUSHALL: median %v, p99 %v, longest %v", flushRounds,
+		latencies[flushRounds/2].Round(10*time.Microsecond), latencies[flushRounds*99/100].Round(10*time.Microsecond), latencies[flushRounds-1].Round(10*time.Microsecond))
+	last := s.crew[len(s.crew)-1]
 	for _, n := range s.crew {
-		if used, _, _ := cluster.ResidentMemory(n.PID()); used > 600<<20 {
+		used, _, _ := cluster.ResidentMemory(n.PID())
+		if s.note("%s: %d MiB of memory", cmp.Or(n.ID, "the node"), used>>20); used > 300<<20 {
 			return fmt.Errorf("%s holds %d MiB of memory", n.ID, used>>20)
 		}
 	}
-	return s.write(s.crew[2], 100, 100)
+	if err := s.write(last, 100, 100); err != nil {
+		return err
+	}
+	return s.check(s.crew[0])
 }

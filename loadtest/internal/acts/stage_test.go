@@ -27,6 +27,7 @@ type stage struct {
 	crew    []*cluster.Process
 	undo    []func() error // in reverse order, after the nodes have ended
 	written int
+	figures []string
 
 	acknowledged map[string]string
 }
@@ -74,6 +75,11 @@ func (s *stage) end() error {
 		err = errors.Join(err, s.undo[i]())
 	}
 	return errors.Join(err, s.log.Close())
+}
+
+// note keeps a figure that is printed after the act. No act fails on a time.
+func (s *stage) note(format string, args ...any) {
+	s.figures = append(s.figures, fmt.Sprintf(format, args...))
 }
 
 // write writes keys with values of size bytes through a node and notes them as acknowledged.
