@@ -25,6 +25,7 @@ import (
 // and again while its range moves. Whoever loses its lease is replaced as it is by the
 // engines themselves. Then all comes back, and all that was counted must be there.
 func TestStorms(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	randomtest.Draw(t, 3)
 	storms := 3 // with random seeds in each run; test:virtual runs 100
 	switch {

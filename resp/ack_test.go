@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
@@ -19,6 +20,7 @@ func hangs(o *resptest.Conn, words ...string) {
 
 // What is held too long is answered: a write may be lost, a read may be asked again.
 func TestRepliesThatAreHeldTooLong(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	for name, node := range map[string]int{"here": 0, "forwarded": 1} {
 		t.Run(name, func(t *testing.T) {
 			r := routedTest(t, 2)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
@@ -12,6 +13,7 @@ import (
 // TestLargeRepliesInAPipeline: a reply that is too large to wait for a pipeline's
 // commit comes in its place among the others, none of which gets lost.
 func TestLargeRepliesInAPipeline(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	_, addr := serveTest(t, nil)
 	o := resptest.Dial(t, addr, 2)
 	large := strings.Repeat("0123456789abcdef", 3*command.LargeReply/16)

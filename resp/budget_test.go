@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
@@ -74,6 +75,7 @@ func TestStalledSenderIsClosed(t *testing.T) {
 // TestLongPipelineOfLargeReplies: what a pipeline reads may be more than the output
 // buffer holds, if the client takes it.
 func TestLongPipelineOfLargeReplies(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) {
 		c.Settings.ClientMemory = 4 << 20
 		c.Settings.OutputBuffer = 2 << 20

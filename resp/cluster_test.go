@@ -41,6 +41,7 @@ func (r *routed) withBackups(rnd *rand.Rand) *ring.Placement {
 }
 
 func TestGoRedisClusterClient(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	seed := randomtest.Seed(t)
 	for _, mode := range []string{"redirect", "forward"} {
 		r := routedSlots(t, 3)
@@ -301,6 +302,7 @@ func TestKeysOfASlot(t *testing.T) {
 
 // The formats are those of Redis: one that has all slots is compared with a lone node.
 func TestClusterAgainstRedis(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	real := redistest.StartCluster(t, "")
 	_, ours := serveTest(t, nil)
 	for proto := 2; proto <= 3; proto++ {
@@ -431,6 +433,7 @@ func TestNodeWithSlotsIsListedAsReplicaOfNone(t *testing.T) {
 }
 
 func TestRedisClusterTools(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	r := routedSlots(t, 3)
 	r.links["proxy"] = Route{ID: "proxy", Addr: "127.0.0.1:1", Proxy: true} // which none of them takes for a node with keys
 	r.placeAll(r.withBackups(rand.New(rand.NewPCG(5, 6))))

@@ -34,6 +34,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 // The same in pipelines: each command sees what the ones before it did, although
 // they share a commit.
 func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	seed := randomtest.Seed(t)
 	pipelines := randomtest.Length(200, 6)
 	differential(t, func(d *differ) {

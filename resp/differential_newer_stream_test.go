@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
@@ -204,6 +205,7 @@ func TestRemovalWithPolicies(t *testing.T) {
 
 // A trim by policy of many entries leaves the groups as a model says.
 func TestTrimOfManyEntriesByPolicy(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	_, addr := serveTest(t, nil)
 	o := resptest.Dial(t, addr, 2)
 	var adds [][]string

@@ -287,6 +287,7 @@ func TestDigestIsXXH3(t *testing.T) {
 
 // INCREX against a model of whole numbers of any size, and of numbers with a binary fraction.
 func TestRandomIncrexFollowsTheModel(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	_, addr := serveTest(t, nil)

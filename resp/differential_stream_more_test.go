@@ -104,6 +104,7 @@ func TestMadeUpIDsRise(t *testing.T) {
 // What a command on streams may reply with is bounded, and a large reply of a command that
 // only reads is made apart.
 func TestLargeRepliesOfStreamsAreBounded(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	const limit = 4 << 20
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = limit })
 	o := resptest.Dial(t, addr, 3)

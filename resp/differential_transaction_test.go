@@ -315,6 +315,7 @@ func TestTransactionsAnswerAsRedis(t *testing.T) {
 
 // Random commands of two connections, in and out of transactions, get the replies of Redis.
 func TestRandomTransactionsAnswerAsRedis(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	redis := redistest.Start7(t)
 	seed := randomtest.Seed(t)
 	rounds := randomtest.Length(6, 2)

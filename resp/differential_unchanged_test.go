@@ -3,6 +3,8 @@ package resp
 import (
 	"strconv"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A write of bits that leaves a string as it was is no change for WATCH, if the string was written by parts before.
@@ -21,6 +23,7 @@ func TestBitsWithoutChangeAreNoChange(t *testing.T) {
 
 // XTRIM with ~ removes whole nodes, the first of which may lack some entries.
 func TestApproximateTrimRemovesNodes(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	differential(t, func(d *differ) {
 		for _, node := range []int{100, 10, 7} {
 			d.do("CONFIG", "SET", "stream-node-max-entries", strconv.Itoa(node))

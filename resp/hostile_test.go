@@ -355,6 +355,7 @@ func TestManyPingsInOneWrite(t *testing.T) {
 
 // TestAsManyArgumentsAsThereMayBe and, then, one more.
 func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	n := 1 << 20
 	switch {
 	case testing.Short():

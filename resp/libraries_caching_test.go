@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
@@ -63,6 +64,7 @@ func cachingSetups(t *testing.T) (all []cachingSetup) {
 
 // TestCachingOfRueidis keeps what is read, in all of the library's ways, until it changes.
 func TestCachingOfRueidis(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	for _, s := range cachingSetups(t) {
 		for _, options := range [][]string{nil, {"BCAST", "PREFIX", "k"}} {
 			t.Run(fmt.Sprint(s.name, options), func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
@@ -118,6 +119,7 @@ type spreadCommand struct {
 // What the client is told of a command that two nodes do a part of is the worst of both
 // parts, in whatever order they are heard of, and no part is executed twice.
 func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	r, keys, links := spreadTest(t)
 	o := resptest.Dial(t, r.addrs[0], 2)
 	a, b := keys[0], keys[1]
@@ -199,6 +201,7 @@ func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
 // FLUSHDB works in steps where another database holds keys: parts of nodes, scans, keys. If it is refused,
 // whatever the step, no key was removed.
 func TestRefusedFlushDBHasRemovedNothing(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	r, keys, links := spreadTest(t)
 	o := resptest.Dial(t, r.addrs[0], 2)
 	const steps = 4

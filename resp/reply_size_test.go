@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 // The size of a reply is estimated from the average of the elements. Where those of the reply are
 // larger, it is refused as soon as it is too large, and nothing is removed.
 func TestRepliesOfUncommonlyLargeElementsAreRefused(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	srv, addr := serveTest(t, nil)
 	srv.settings.OutputBuffer.Store(4 << 20)
 	o := resptest.Dial(t, addr, 2)

@@ -117,6 +117,7 @@ func TestDropRanges(t *testing.T) {
 
 // TestDropWithWritersAndCheckpoints: the counts are right whatever happens meanwhile.
 func TestDropWithWritersAndCheckpoints(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	rnd := seeded(t)
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)

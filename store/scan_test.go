@@ -21,7 +21,7 @@ import (
 )
 
 // scan returns how often a scan by calls of count keys comes by each key.
-func (s *Store) scan(t *testing.T, count int) map[string]int {
+func (s *Store) scan(t *testing.T, count int, afterCall ...func()) map[string]int {
 	t.Helper()
 	seen := map[string]int{}
 	for cursor := Cursor(0); ; {
@@ -39,6 +39,9 @@ func (s *Store) scan(t *testing.T, count int) map[string]int {
 		}
 		if next >= 1<<53 || next != 0 && next <= cursor {
 			t.Errorf("cursor %d after %d", next, cursor)
+		}
+		for _, f := range afterCall {
+			f()
 		}
 		if cursor = next; cursor == 0 {
 			return seen
@@ -152,30 +155,35 @@ func TestScanFindsKeysThatExistThroughout(t *testing.T) {
 	for i := range 2000 {
 		s.set(t, fmt.Sprintf("{%d}stays%d", i%5*(i%2), i), "v", 0)
 	}
-	stop := make(chan struct{})
+	// Each call of Scan lets others run units meanwhile, so that the work does not grow with the time.
+	turns := make(chan struct{}, 500)
 	var others sync.WaitGroup
 	for i := range 2 {
 		c := &churner{rand.New(rand.NewPCG(rnd.Uint64(), 1)), s, fmt.Sprint(i), 2000, i == 0}
 		others.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					c.run(t)
-				}
+			for range turns {
+				c.run(t)
 			}
 		})
 	}
 	for _, count := range []int{1, 7, 100, 3000} {
-		seen := s.scan(t, count)
+		allow := func() {
+			for range 2 + count/10 {
+				select {
+				case turns <- struct{}{}:
+				default: // others have enough to do
+				}
+			}
+		}
+		allow()
+		seen := s.scan(t, count, allow)
 		for i := range 2000 {
 			if key := fmt.Sprintf("{%d}stays%d", i%5*(i%2), i); seen[key] != 1 {
 				t.Errorf("count %d: %s was seen %d times", count, key, seen[key])
 			}
 		}
 	}
-	close(stop)
+	close(turns)
 	others.Wait()
 }
 

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/loadtest/report"
 )
 
 func TestLoadtestDiffHasAnExitCode(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	example := filepath.Join("..", "..", "loadtest", "report", "example", "report.json")
 	r, err := readReport(example)
 	if err != nil {

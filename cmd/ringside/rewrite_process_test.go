@@ -99,7 +99,8 @@ func TestProcessKeepsRewrittenSettings(t *testing.T) {
 	o.Want("+OK", "AUTH", set[6][1])
 	got := values(o)
 	for name, value := range want {
-		if got[name] != value && name != "port" {
+		// io-threads follows the load of the machine.
+		if got[name] != value && name != "port" && name != "io-threads" {
 			t.Errorf("%s is %q after the restart, was %q", name, got[name], value)
 		}
 	}

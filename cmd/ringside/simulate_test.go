@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -306,6 +307,7 @@ func TestQuotedWords(t *testing.T) {
 }
 
 func TestSimulateWritesABenchmarkToADirectory(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	dir := filepath.Join(t.TempDir(), "results")
 	code, table, stderr := ringside(nil, "simulate", "--csv", dir, "--nodes", "5,20", "--keys", "2k", "--iterations", "2", "--seed", "7",
 		"--strategies", "buckets,maglev/key", "--distribution", "uniform,zipf", "--fractions", "0.4")

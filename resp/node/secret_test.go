@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -226,6 +227,7 @@ func (n *Node) strangerAtBus(t *testing.T) error {
 }
 
 func TestNodesOfOnePasswordJoinWithoutAKey(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	defer goneInTheEnd(t)
 	with := func(id, password string, join ...string) *Node {
 		cfg := memberConfig(t, t.TempDir(), id, join...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -18,6 +19,7 @@ import (
 // A node that is told to join founds nothing, however long nobody is there: it says what
 // it waits for, is not ready, and answers with errors in time. Then it joins.
 func TestJoiningNodeWaitsForOthers(t *testing.T) {
+	randomtest.DrawShort(t, 4)
 	defer goneInTheEnd(t)
 	late := freeGossip(t, 1)[0]
 	log := newRecords()
