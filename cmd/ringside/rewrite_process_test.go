@@ -79,6 +79,8 @@ func TestProcessKeepsRewrittenSettings(t *testing.T) {
 		}
 		return found
 	}
+	agreed := func() bool { return values(o)["strategy"] != "unknown" } // until then, the node has no table
+	resptest.WaitFor(t, "the strategy", agreed)
 	want := values(o)
 	want["timeout"] = "7"
 	kill()
@@ -97,6 +99,7 @@ func TestProcessKeepsRewrittenSettings(t *testing.T) {
 
 	o, kill = startCommand(t, args...)
 	o.Want("+OK", "AUTH", set[6][1])
+	resptest.WaitFor(t, "the strategy", agreed)
 	got := values(o)
 	for name, value := range want {
 		// io-threads follows the load of the machine.
