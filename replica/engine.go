@@ -69,7 +69,7 @@ func New(cfg Config) (*Engine, error) {
 	cfg.Store.SetOwned(nil)
 	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planner.planLoop, e.planner.boundsLoop, e.sweeper.sweepLoop, e.scrub.CompareLoop, e.scrub.RepairLoop}
 	if cfg.Leases.Clock != nil {
-		loops = append(loops, e.renewer.renewLease, e.leaseServer.superviseLeases, e.readOnly.watchWrites)
+		loops = append(loops, e.renewer.renewLease, e.leaseServer.superviseLeases, e.leaseServer.watchReach, e.readOnly.watchWrites)
 	}
 	for _, loop := range loops {
 		e.done.Go(func() { loop(ctx) })
@@ -80,6 +80,7 @@ func New(cfg Config) (*Engine, error) {
 // initParts lets the parts of the engine know it.
 func (e *Engine) initParts() {
 	e.leaseServer.e, e.renewer.e, e.planner.e, e.readOnly.e = e, e, e, e
+	e.leaseServer.granter.Self = e.cfg.Self
 	e.sweeper.init(e)
 }
 

@@ -59,6 +59,9 @@ func (o *leaseServer) dueFailovers() []failoverTarget {
 	g.NoteAwake(now)
 	o.findServing(o.e.cfg.Table.State())
 	g.NoteServing(o.serving, now)
+	if g.WaitsForSuccessor(now) {
+		return nil
+	}
 	var all []failoverTarget
 	for t := range o.serving {
 		if now < o.retryAt[t.Node] || !g.LeaseOver(t, now) || !g.BeginReplacement(t.Node) {

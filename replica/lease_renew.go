@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/lease"
@@ -25,6 +26,9 @@ type leaseRenewer struct {
 	// registeredAt is when renewLease first saw this start registered, by the clock of its own
 	// lease; 0 before.
 	registeredAt time.Duration
+	// unreachableUntil is until when this node asks for no lease, by the same clock, since others
+	// do not reach it.
+	unreachableUntil atomic.Int64
 }
 
 // renewLease renews the lease of this node and publishes its changes.
@@ -156,6 +160,8 @@ func (rn *leaseRenewer) requestLease(ctx context.Context, stopped bool) *leaseAt
 		a.err = lease.ErrClock
 	case rn.e.cfg.Copied && rn.originalMayAnswer(a.sent):
 		a.err = errOriginal
+	case a.sent < time.Duration(rn.unreachableUntil.Load()):
+		a.err = lease.ErrUnreachable
 	case a.leader == "":
 		a.err = lease.ErrNotLeader
 	}

@@ -14,6 +14,7 @@ const (
 	questionLease = 'L'
 	questionFence = 'F'
 	questionScrub = 'S'
+	questionReach = 'R'
 )
 
 // maxQuestion bounds a question and its answer, in bytes; maxScrub those of a scrub, which contain
@@ -72,6 +73,12 @@ func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]by
 			return nil, err
 		}
 		return json.Marshal(&reply)
+	case questionReach:
+		var r lease.ReachRequest
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
+		}
+		return json.Marshal(e.reachAll(ctx, r.Nodes))
 	case questionScrub:
 		var r scrub.Request
 		if err := json.Unmarshal(text, &r); err != nil {

@@ -43,7 +43,8 @@ func (h Host) Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Dial opens a stream to an IP:port. To a host on another side it waits for ctx to end.
+// Dial opens a stream to an IP:port. To a host on another side, or an address that is shut, it waits
+// for ctx to end.
 func (h Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	to, err := netip.ParseAddrPort(addr)
 	if err != nil {
@@ -64,7 +65,7 @@ func (h Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 		}
 	}
 	h.net.mu.Lock()
-	l, ok := h.net.streams[to], h.net.joined(h.ip, to.Addr())
+	l, ok := h.net.streams[to], h.net.joined(h.ip, to.Addr()) && !h.net.shut[to]
 	h.net.mu.Unlock()
 	if !ok {
 		<-ctx.Done() // no refusal comes

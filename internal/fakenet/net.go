@@ -3,6 +3,7 @@ package fakenet
 import (
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,10 +18,11 @@ type Net struct {
 	loss    float64
 	delay   time.Duration
 	side    map[netip.Addr]int
-	mute    map[way]bool        // ways on which nothing arrives
-	frozen  map[netip.Addr]bool // hosts whose processes stand still
-	away    map[netip.Addr]bool // hosts that are unplugged
-	changed chan struct{}       // closed, and made anew, when one of these changes
+	mute    map[way]bool            // ways on which nothing arrives
+	frozen  map[netip.Addr]bool     // hosts whose processes stand still
+	away    map[netip.Addr]bool     // hosts that are unplugged
+	shut    map[netip.AddrPort]bool // addresses that accept no new streams
+	changed chan struct{}           // closed, and made anew, when one of these changes
 	streams map[netip.AddrPort]*listener
 	packets map[netip.AddrPort]*packets
 	conns   map[*conn]struct{}
@@ -35,7 +37,7 @@ type way struct{ from, to netip.Addr }
 func New(seed uint64, delay time.Duration, loss float64) *Net {
 	return &Net{
 		rand: rand.New(rand.NewPCG(seed, seed)), delay: delay, loss: loss,
-		side: map[netip.Addr]int{}, mute: map[way]bool{}, frozen: map[netip.Addr]bool{}, away: map[netip.Addr]bool{}, changed: make(chan struct{}),
+		side: map[netip.Addr]int{}, mute: map[way]bool{}, frozen: map[netip.Addr]bool{}, away: map[netip.Addr]bool{}, shut: map[netip.AddrPort]bool{}, changed: make(chan struct{}),
 		streams: map[netip.AddrPort]*listener{}, packets: map[netip.AddrPort]*packets{},
 		conns: map[*conn]struct{}{}, port: 20000,
 	}
@@ -80,6 +82,30 @@ func (n *Net) Freeze(ip string, on bool) {
 	defer n.mu.Unlock()
 	n.frozen[netip.MustParseAddr(ip)] = on
 	n.change()
+}
+
+// Shut keeps new streams to an IP:port from being accepted, or lets them be accepted again. Streams
+// that exist continue, and a dial waits: as behind a firewall, or a listener that has got stuck.
+func (n *Net) Shut(addr string, on bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shut[netip.MustParseAddrPort(addr)] = on
+	n.change()
+}
+
+// Break ends at once the streams to an IP:port that some hosts have dialled.
+func (n *Net) Break(addr string, diallers ...string) {
+	n.mu.Lock()
+	var conns []*conn
+	for c := range n.conns {
+		if c.near.String() == addr && slices.Contains(diallers, c.in.from.String()) {
+			conns = append(conns, c)
+		}
+	}
+	n.mu.Unlock()
+	for _, c := range conns {
+		c.reset()
+	}
 }
 
 // Heal ends every cut, on whatever side hosts are.

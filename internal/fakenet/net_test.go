@@ -144,6 +144,30 @@ func TestPacketsGetLost(t *testing.T) {
 	})
 }
 
+func TestShutAddressKeepsItsStreams(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
+		n := New(1, time.Millisecond, 0)
+		near, far := pipe(t, n)
+		addr := far.LocalAddr().String()
+		n.Shut(addr, true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if _, err := n.Host("10.0.0.3").Dial(ctx, addr); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("dial: %v", err)
+		}
+		cancel()
+		n.Break(addr, "10.0.0.3")
+		if _, err := near.Write([]byte("word")); err != nil {
+			t.Errorf("a stream that exists: %v", err)
+		}
+		n.Break(addr, "10.0.0.1")
+		if _, err := near.Write([]byte("word")); err == nil {
+			t.Error("a broken stream takes more")
+		}
+		near.Close()
+		far.Close()
+	})
+}
+
 func TestOneWayIsCut(t *testing.T) {
 	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)

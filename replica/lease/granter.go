@@ -33,6 +33,7 @@ type NodeStart struct {
 // runs while the machine is suspended. The caller locks it.
 type Granter struct {
 	Disabled     Rules
+	Self         string        // the leader's own node
 	Term         uint64        // Raft term of the leadership; 0: this node does not lead
 	since        time.Duration // when the term began, or the leader was last interrupted
 	lastGrant    map[NodeStart]time.Duration
@@ -44,6 +45,8 @@ type Granter struct {
 	pending map[NodeStart][]pendingGrant
 	// RefusingSince is when the store of each node began to refuse writes, as reported by the node.
 	RefusingSince map[string]time.Duration
+	// Reach is which nodes accept connections.
+	Reach Reach
 }
 
 // A pendingGrant takes effect once its holder has applied the table up to index.
@@ -81,6 +84,7 @@ func (g *Granter) BeginTerm(term uint64, now time.Duration) {
 	g.Replacing = make(map[string]bool)
 	g.pending = make(map[NodeStart][]pendingGrant)
 	g.RefusingSince = make(map[string]time.Duration)
+	g.Reach = Reach{}
 }
 
 // NoteServing records which starts serve rows. A start that has only just begun may not have asked
@@ -116,6 +120,7 @@ func (g *Granter) NoteAwake(now time.Duration) {
 		for node, at := range g.lastHeard {
 			g.lastHeard[node] = later(at)
 		}
+		g.Reach.noteStop(stopped)
 		for _, owed := range g.pending {
 			for i := range owed {
 				owed[i].at = later(owed[i].at)
@@ -131,6 +136,11 @@ func (g *Granter) Grant(t NodeStart, term uint64, now time.Duration, is NodeCond
 	switch {
 	case term == 0 || g.Term != term:
 		return ErrNotLeader
+	}
+	g.Reach.noteAsked(t.Node, now)
+	switch {
+	case g.Reach.refuses(t.Node, g.Self):
+		return ErrUnreachable
 	case g.Replacing[t.Node] && !g.Disabled.WhileReplaced:
 		return ErrReplaced
 	case g.isStuck(t, now, is.Applied) && !g.Disabled.unapplied:
@@ -209,6 +219,9 @@ func (g *Granter) LeaseOver(t NodeStart, now time.Duration) bool {
 	}
 	return g.isOver(at, now)
 }
+
+// WaitsForSuccessor reports whether the leader begins no failover, since other nodes do not reach it.
+func (g *Granter) WaitsForSuccessor(now time.Duration) bool { return g.Reach.waits(g.Self, now) }
 
 // BeginReplacement starts the failover of a node, which gets no grant from now on. It returns false
 // if a failover is already under way.

@@ -49,6 +49,10 @@ type Config struct {
 	Consensus Consensus
 	// Ask sends a question to the engine of another node, which answers it in Engine.Answer.
 	Ask func(ctx context.Context, node string, question []byte) ([]byte, error)
+	// Reach opens a new connection to another node and closes it. It returns nil if the node accepts
+	// it, an ErrUnreached if it does not, and another error if that says nothing about the node.
+	// Without Reach, nodes count as reachable.
+	Reach func(ctx context.Context, node string) error
 }
 
 // Validate returns an error if a node with a Clock lacks a Consensus or Ask.

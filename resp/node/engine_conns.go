@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
@@ -55,11 +56,26 @@ func (c *cluster) exchangeKept(ctx context.Context, node string, conn net.Conn, 
 	return reply, nil
 }
 
+// reach finds out whether the bus of another node accepts a connection.
+func reach(ctx context.Context, c *cluster, node string) error {
+	addr, err := c.busAddr(node)
+	if err != nil {
+		return err
+	}
+	if err = c.bus.Probe(ctx, addr, node); errors.Is(err, bus.ErrNoAnswer) {
+		return fmt.Errorf("%w: %w", lease.ErrUnreached, err)
+	}
+	return err
+}
+
 // leases says how this node takes part in leases. A proxy needs none; a witness needs none for
 // itself, but may be the leader that grants them.
 func (c *cluster) leases() lease.Config {
 	if c.n.cfg.Role == RoleProxy {
 		return lease.Config{}
 	}
-	return lease.Config{Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: engineTable{c.table}, Ask: c.askEngine}
+	return lease.Config{
+		Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: engineTable{c.table}, Ask: c.askEngine,
+		Reach: func(ctx context.Context, node string) error { return reach(ctx, c, node) },
+	}
 }

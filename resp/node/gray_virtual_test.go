@@ -122,6 +122,17 @@ var grayStates = map[string]grayState{
 		within: 5 * time.Second, check: "lease",
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return g.hang() },
 	},
+	"accepts no connections": {
+		within: 7 * time.Second, check: "lease",
+		begin: func(c *virtualCluster, id string, _ *gray) func() {
+			// The leader's connections last: it would notice otherwise that no heartbeat arrives.
+			return c.shutBus(id, leaderSeen(c, id))
+		},
+	},
+	"accepts no connections, and those to it break": {
+		within: 7 * time.Second, check: "lease",
+		begin: func(c *virtualCluster, id string, _ *gray) func() { return c.shutBus(id, "") },
+	},
 	"clock stands still": {
 		within: 5 * time.Second, check: "lease",
 		begin: func(c *virtualCluster, id string, g *gray) func() {
@@ -129,6 +140,26 @@ var grayStates = map[string]grayState{
 			return func() { g.clock.Store(0) }
 		},
 	},
+}
+
+// leaderSeen returns the leader, as far as a node knows it.
+func leaderSeen(c *virtualCluster, id string) string {
+	leader, _ := c.nodes[id].cluster.table.Leader()
+	return leader
+}
+
+// shutBus lets the bus of a node accept no connections, and ends those that others have made to it,
+// but for one of them. Its own connections go on.
+func (c *virtualCluster) shutBus(id, but string) (end func()) {
+	ip := c.nodes[id].ip
+	addr := ip + ":16379"
+	c.net.Shut(addr, true)
+	for other, v := range c.nodes {
+		if other != but {
+			c.net.Break(addr, v.ip)
+		}
+	}
+	return func() { c.net.Shut(addr, false) }
 }
 
 // stallOver is for how long keys may be away whose primary's disk does not answer: 5 s until
@@ -162,19 +193,12 @@ func TestNodeThatCannotServeIsReplaced(t *testing.T) {
 
 func replacesGray(t *testing.T, seed uint64, state grayState, leads bool) {
 	c, of := grayCluster(t, seed)
-	victim := c.leader()
+	leader := c.leader()
+	victim := leader
 	if !leads {
-		for _, id := range c.running() {
-			if id != victim {
-				victim = id
-				break
-			}
-		}
+		victim = c.other(leader)
 	}
-	through := "a"
-	if victim == "a" {
-		through = "b"
-	}
+	through := c.other(leader, victim)
 	key, client := c.ownKey(victim), c.client(through)
 	defer func() { _ = client.Close() }()
 	if err := client.Set(t.Context(), key, "before", 0).Err(); err != nil {
