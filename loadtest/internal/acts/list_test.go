@@ -31,6 +31,7 @@ var acts = []act{
 	{"sighup", "the terminal is closed", hungUp},
 	{"disk", "the disk is filled", diskFilled},
 	{"memory", "the memory is limited to 300 MiB", memoryLimited},
+	{"memory96", "the memory is limited to the 96 MiB that a node needs at least", memoryLeast},
 	{"repeat", "every large command is run 1,000 times at a memory limit of 300 MiB", repeated},
 	{"browser", "a web page posts commands", posted},
 	{"flush", "all keys of three nodes are deleted 1,000 times, through each in turn", flushed},

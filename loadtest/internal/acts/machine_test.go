@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/cluster"
+	"github.com/ringside-kv/ringside/resp/node"
 )
 
 // diskFilled fills a small file system of the node's own, and makes room by DEL.
@@ -84,16 +85,22 @@ func (s *stage) startLimited(ctx context.Context, limit int) (*cluster.Process, 
 	return s.start(ctx, cluster.ProcessConfig{Dir: s.path("data"), Wrap: wrap})
 }
 
-// memoryLimited writes more than the limit with default settings. The kernel kills a node
+// memoryLimited writes more than the limit, of 300 MiB, with default settings. The kernel kills a node
 // that takes more than it.
-func memoryLimited(ctx context.Context, s *stage) error {
-	n, err := s.startLimited(ctx, 300<<20)
+func memoryLimited(ctx context.Context, s *stage) error { return overfilled(ctx, s, 300<<20) }
+
+// memoryLeast does so with the least memory that a node accepts.
+func memoryLeast(ctx context.Context, s *stage) error { return overfilled(ctx, s, node.LeastMemory) }
+
+// overfilled writes twice the limit, two times.
+func overfilled(ctx context.Context, s *stage, limit int) error {
+	n, err := s.startLimited(ctx, limit)
 	if err != nil {
 		return err
 	}
 	pid := n.PID()
 	for range 2 {
-		if err := cluster.FillKeys(ctx, []string{n.Addr}, 300_000, 2000, 8); err != nil {
+		if err := cluster.FillKeys(ctx, []string{n.Addr}, limit/1024, 2000, 8); err != nil {
 			return err
 		}
 	}
