@@ -191,7 +191,7 @@ func (e *Engine) answerFence(ctx context.Context, r *lease.FenceRequest) (lease.
 	if r.Node == e.cfg.Self {
 		return reply, nil
 	}
-	reply.Refuses = e.cfg.Store.Writable() != nil || e.cfg.Store.Stalled() >= stalledAfter
+	reply.Refuses = e.cfg.Store.Writable() != nil || e.cfg.Store.Stalled() >= StalledAfter
 	at, err := e.Fence(ctx, r.Node, r.Incarnation)
 	e.reached(step.FailoverFenced)
 	reply.Last, reply.Known = at.Last, at.Known

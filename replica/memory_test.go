@@ -187,6 +187,8 @@ func (m *memory) Writable() error {
 	return nil
 }
 
+func (m *memory) LogHasFailed() bool { return false }
+
 func (m *memory) Stalled() time.Duration { return 0 }
 
 func (m *memory) fill(full bool) {

@@ -10,20 +10,29 @@ import (
 )
 
 // A node whose store refuses writes still answers reads, but no client can change its keys. After
-// handOverRefusing it makes backups the primaries of its ranges, without a pause for reads. If that
+// HandOverRefusing it makes backups the primaries of its ranges, without a pause for reads. If that
 // fails, the leader grants it no further lease after replaceRefusing and replaces it. Either way
 // the node leaves the sets and returns as a learner, which a store that refuses writes cannot
 // become. Ranges without a backup that accepts writes stay, and their reads continue.
 //
-// A store whose disk has not answered for stalledAfter refuses writes as well, and handing over
+// A store whose log has failed waits for less: nothing but the log's recovery ends that, and the store
+// tries it every second. A low disk may have space again at any moment.
+//
+// A store whose disk has not answered for StalledAfter refuses writes as well, and handing over
 // would wait for the disk. So the node asks to be replaced at once, and hands the leadership to a
 // node whose disk works, since a leader must write the entry that replaces it. If the disks of all
 // copies stall, no node takes over and the node keeps its lease: reads continue, and writes do when
 // the disks answer.
 const (
-	handOverRefusing = 5 * time.Second
-	replaceRefusing  = handOverRefusing + lease.Length
-	stalledAfter     = 5 * time.Second
+	// HandOverRefusing is how long a store refuses writes before its node hands its ranges over. A
+	// disk that is short of space may have more in a moment.
+	HandOverRefusing = 5 * time.Second
+	// HandOverFailed is the same for a store whose log has failed. It leaves time for one recovery.
+	HandOverFailed  = 2 * time.Second
+	replaceRefusing = HandOverRefusing + lease.Length
+	// StalledAfter is how long a write waits for the disk until the disk counts as stalled. Disks in
+	// use take seconds now and then.
+	StalledAfter = 5 * time.Second
 	// checkWrites is the interval at which a node checks whether its store accepts writes.
 	checkWrites = 250 * time.Millisecond
 )
@@ -34,22 +43,26 @@ type readOnly struct {
 	e      *Engine
 	mu     sync.Mutex
 	since  time.Time // zero while the store accepts writes
-	stalls bool      // the disk has not answered for stalledAfter
+	failed bool      // the log has failed
+	stalls bool      // the disk has not answered for StalledAfter
 	others []string  // by the leader's last reply
 }
 
-// noteWritable records whether the store accepts writes, and returns for how long it has not.
-func (r *readOnly) noteWritable(writable error, now time.Time) time.Duration {
+// noteWritable records whether the store accepts writes and whether its log has failed. It returns
+// whether the node hands its ranges over.
+func (r *readOnly) noteWritable(writable error, failed bool, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.failed = failed
 	switch {
 	case writable == nil:
 		r.since = time.Time{}
-		return 0
+		return false
 	case r.since.IsZero():
 		r.since = now
 	}
-	return now.Sub(r.since)
+	refusing := now.Sub(r.since)
+	return refusing >= HandOverRefusing || failed && refusing >= HandOverFailed
 }
 
 // noteStall records how long the disk has not answered. It returns whether the disk counts as
@@ -58,12 +71,12 @@ func (r *readOnly) noteStall(waits time.Duration) (stalls, before bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before = r.stalls
-	r.stalls = waits >= stalledAfter
+	r.stalls = waits >= StalledAfter
 	return r.stalls, before
 }
 
 // refusingFor returns how long the store has refused writes; 0 while it accepts them. A stalled
-// store returns replaceRefusing.
+// store returns replaceRefusing, and one with a failed log does so once handing over has had a second.
 func (r *readOnly) refusingFor(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +86,11 @@ func (r *readOnly) refusingFor(now time.Time) time.Duration {
 	if r.since.IsZero() {
 		return 0
 	}
-	return max(now.Sub(r.since), time.Millisecond)
+	refusing := max(now.Sub(r.since), time.Millisecond)
+	if r.failed && refusing >= HandOverFailed+time.Second {
+		return max(refusing, replaceRefusing)
+	}
+	return refusing
 }
 
 // setOthers records which nodes' stores refuse writes.
@@ -101,8 +118,8 @@ func (r *readOnly) watchWrites(ctx context.Context) {
 		case now := <-tick.C:
 			r.watchStall(ctx)
 			writable := r.e.cfg.Store.Writable()
-			if r.noteWritable(writable, now) >= handOverRefusing {
-				r.handOverRefusing(ctx, writable)
+			if r.noteWritable(writable, r.e.cfg.Store.LogHasFailed(), now) {
+				r.handOverRows(ctx, writable)
 			}
 		}
 	}
@@ -128,9 +145,9 @@ func (r *readOnly) watchStall(ctx context.Context) {
 	}
 }
 
-// handOverRefusing makes backups that accept writes the primaries of this node's ranges. The next
+// handOverRows makes backups that accept writes the primaries of this node's ranges. The next
 // call tries again what fails.
-func (r *readOnly) handOverRefusing(ctx context.Context, writable error) {
+func (r *readOnly) handOverRows(ctx context.Context, writable error) {
 	// Without a lease the leader's reply is old, and the failover comes first.
 	if r.e.resigning.Load() || !r.e.lease.Valid() {
 		return

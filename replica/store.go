@@ -34,6 +34,8 @@ type Store interface {
 	Drop(ranges ...ring.Range) error
 	// Writable returns why the store refuses writes; nil if it accepts them.
 	Writable() error
+	// LogHasFailed reports whether Writable fails for good, until the log is healed or the process restarts.
+	LogHasFailed() bool
 	// Stalled returns how long a write has waited for the disk; 0 if none waits.
 	Stalled() time.Duration
 	feed.Store

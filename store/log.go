@@ -46,6 +46,10 @@ func (h *health) ForgetLogFailure() error { return h.wal.ForgetFailure() }
 // Stalled returns for how long the store's log has waited for the disk; 0 if nothing waits.
 func (h *health) Stalled() time.Duration { return h.wal.Stalled() }
 
+// LogHasFailed reports whether writes are refused since the log or the storage engine has failed, not
+// since the disk is short of space.
+func (h *health) LogHasFailed() bool { return h.wal.Failed() != nil || h.isRefusedFor(reasonFatal) }
+
 // Sync has all that was committed before on stable storage, whatever the mode. It waits for
 // the disk.
 func (s *Store) Sync() error {

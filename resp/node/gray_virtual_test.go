@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -80,7 +82,8 @@ func grayCluster(t *testing.T, seed uint64) (*virtualCluster, map[string]*gray) 
 
 // A grayState is a way in which a node does not serve although it lives and gossips.
 type grayState struct {
-	// within bounds how long keys may be away.
+	// within bounds how long keys may be away: 5 s after the lease has expired, or after the state is
+	// known where that takes a while on purpose.
 	within time.Duration
 	// reads tells that reads go on all the time.
 	reads bool
@@ -107,15 +110,16 @@ var grayStates = map[string]grayState{
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.full, &g.log) },
 	},
 	"store refuses writes": {
-		within: handOver + time.Second, reads: true, check: "writes",
+		// A store looks at its disk every second, and its node at the store every 250 ms.
+		within: replica.HandOverRefusing + 2*time.Second, reads: true, check: "writes",
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.low) },
 	},
 	"store has failed": {
-		within: handOver + 5*time.Second, check: "writes",
+		within: replica.HandOverFailed + 5*time.Second, check: "writes",
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.full) },
 	},
 	"disk stalls": {
-		within: stallOver, check: "disk",
+		within: replica.StalledAfter + 5*time.Second, check: "disk",
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return g.disk.stall() },
 	},
 	"table is stuck": {
@@ -123,14 +127,14 @@ var grayStates = map[string]grayState{
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return g.hang() },
 	},
 	"accepts no connections": {
-		within: 7 * time.Second, check: "lease",
+		within: lease.Length + 5*time.Second, check: "lease",
 		begin: func(c *virtualCluster, id string, _ *gray) func() {
 			// The leader's connections last: it would notice otherwise that no heartbeat arrives.
 			return c.shutBus(id, leaderSeen(c, id))
 		},
 	},
 	"accepts no connections, and those to it break": {
-		within: 7 * time.Second, check: "lease",
+		within: lease.Length + 5*time.Second, check: "lease",
 		begin: func(c *virtualCluster, id string, _ *gray) func() { return c.shutBus(id, "") },
 	},
 	"clock stands still": {
@@ -161,14 +165,6 @@ func (c *virtualCluster) shutBus(id, but string) (end func()) {
 	}
 	return func() { c.net.Shut(addr, false) }
 }
-
-// stallOver is for how long keys may be away whose primary's disk does not answer: 5 s until
-// that is taken for a stall, the last lease, and the lease of a new leader, if there is one.
-const stallOver = 10 * time.Second
-
-// handOver is for how long a store refuses writes before its node hands its ranges over,
-// and until that is noticed.
-const handOver = 6 * time.Second
 
 // A node that lives and gossips but cannot serve is replaced like a dead one, whether it
 // leads the table or not, and returns once it can serve again.
@@ -244,7 +240,7 @@ func replacesGray(t *testing.T, seed uint64, state grayState, leads bool) {
 		c.tell()
 		t.Errorf("the key was away for %v, may be for %v", took, state.within)
 	}
-	time.Sleep(time.Until(began.Add(handOver))) // a stall counts after 5 s, though the table may notice it before
+	time.Sleep(time.Until(began.Add(replica.StalledAfter + time.Second))) // the table may notice a stall before that
 	c.notReady(victim, state.check)
 	if err := <-decided; err != nil {
 		t.Errorf("an entry: %v", err)
