@@ -160,9 +160,11 @@ func (c *testCluster) ask(ctx context.Context, n *node, args ...string) (string,
 }
 
 // settle waits until all members agree about where everything is, and it has the copies
-// that it is to have; it returns how long that took.
+// that it is to have; it returns how long that took. After a switch of the strategy, some ten thousand
+// ranges move. So the bound is for how long nothing may change, and ten times that for all.
 func (c *testCluster) settle(ctx context.Context, bound time.Duration) (time.Duration, error) {
 	began := time.Now()
+	changed, last := began, ""
 	for {
 		for _, n := range c.members() {
 			if n.pid() == 0 { // what was to end it had not done so when the faults ended
@@ -174,12 +176,16 @@ func (c *testCluster) settle(ctx context.Context, bound time.Duration) (time.Dur
 				c.tell("%s is told to leave again: %v", n.id, err)
 			}
 		}
-		why := c.unsettled(ctx)
+		now, why := c.unsettled(ctx)
 		if why == nil {
 			return time.Since(began), nil
 		}
-		if time.Since(began) > bound {
-			return 0, fmt.Errorf("after %v without faults: %w", bound, why)
+		if now != "" && now != last {
+			changed, last = time.Now(), now
+		}
+		if time.Since(changed) > bound || time.Since(began) > 10*bound {
+			return 0, fmt.Errorf("%v after the last change and %v after the last fault: %w",
+				time.Since(changed).Round(time.Second), time.Since(began).Round(time.Second), why)
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
@@ -189,38 +195,39 @@ func (c *testCluster) settle(ctx context.Context, bound time.Duration) (time.Dur
 	}
 }
 
-func (c *testCluster) unsettled(ctx context.Context) error {
+// unsettled returns the placement, as the first member that answers sees it, and why the cluster has not settled.
+func (c *testCluster) unsettled(ctx context.Context) (placement string, why error) {
 	members := c.members()
 	want := min(c.o.copies, len(members))
-	var first []byte
 	for _, n := range members {
 		if n.pid() == 0 {
 			_, why := n.fell()
-			return fmt.Errorf("%s has ended: %v", n.id, why)
+			return placement, fmt.Errorf("%s has ended: %v", n.id, why)
 		}
 		b, err := c.ask(ctx, n, "RING", "PLACEMENT")
 		if err != nil {
-			return fmt.Errorf("%s: %w", n.id, err)
+			return placement, fmt.Errorf("%s: %w", n.id, err)
 		}
 		p := new(ring.Placement)
 		if err := p.UnmarshalBinary([]byte(b)); err != nil {
-			return err
+			return placement, err
+		}
+		if placement == "" {
+			placement = b
 		}
 		owners := map[string]bool{}
 		for row := range p.Rows() {
 			owners[row.Primary] = true
 			if copies := 1 + len(row.Backups); len(row.Learners) > 0 || copies < want {
-				return fmt.Errorf("%s sees %v with %d copies and %d learners", n.id, row.Range, copies, len(row.Learners))
+				return placement, fmt.Errorf("%s sees %v with %d copies and %d learners", n.id, row.Range, copies, len(row.Learners))
 			}
 		}
 		if len(owners) != len(members) {
-			return fmt.Errorf("%s sees %d primaries among %d nodes", n.id, len(owners), len(members))
+			return placement, fmt.Errorf("%s sees %d primaries among %d nodes", n.id, len(owners), len(members))
 		}
-		if first == nil {
-			first = []byte(b)
-		} else if string(first) != b {
-			return fmt.Errorf("%s sees another placement than %s", n.id, members[0].id)
+		if placement != b {
+			return placement, fmt.Errorf("%s sees another placement than %s", n.id, members[0].id)
 		}
 	}
-	return nil
+	return placement, nil
 }

@@ -38,7 +38,7 @@ func init() {
 	flag.IntVar(&o.clients, "clients", 12, "clients that ask at random")
 	flag.DurationVar(&o.duration, "duration", 10*time.Minute, "how long rounds are begun")
 	flag.DurationVar(&o.round, "round", 30*time.Second, "how long faults happen in a round, on average")
-	flag.DurationVar(&o.bound, "bound", time.Minute, "how soon after the faults everything has to be served and in sync")
+	flag.DurationVar(&o.bound, "bound", time.Minute, "how soon after the faults everything has to be served, and for how long nothing may change before it is in sync")
 	flag.Uint64Var(&o.seed, "seed", 0, "what faults, commands and the strategy follow from; a random one when 0")
 	flag.StringVar(&o.faults, "faults", "", "the kinds of faults, separated by commas; all that this machine allows when empty")
 	flag.IntVar(&o.copies, "copies", 2, "copies of each key that are awaited after the faults")
