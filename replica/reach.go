@@ -181,7 +181,7 @@ func (e *Engine) reachAll(ctx context.Context, nodes []string) (reply lease.Reac
 
 // giveUpUnreachable hands the leadership to another voter, since other nodes do not reach this one.
 // If that succeeds, this node also stops renewing its lease for a while: the new leader would need
-// some seconds to notice that nobody reaches it.
+// some seconds to notice that no other node reaches it.
 func (rn *leaseRenewer) giveUpUnreachable(ctx context.Context, first bool) {
 	ctx, cancel := context.WithTimeout(ctx, lease.Length)
 	defer cancel()

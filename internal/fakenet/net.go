@@ -22,7 +22,7 @@ type Net struct {
 	frozen  map[netip.Addr]bool     // hosts whose processes stand still
 	away    map[netip.Addr]bool     // hosts that are unplugged
 	shut    map[netip.AddrPort]bool // addresses that accept no new streams
-	changed chan struct{}           // closed, and made anew, when one of these changes
+	changed chan struct{}           // closed and replaced when one of these changes
 	streams map[netip.AddrPort]*listener
 	packets map[netip.AddrPort]*packets
 	conns   map[*conn]struct{}

@@ -11,7 +11,7 @@ import (
 // itself, such as a lack of file descriptors, are others: they say nothing about the other node.
 var ErrUnreached = errors.New("the node accepts no connection")
 
-// ErrUnreachable says that the asking node accepts no connections, so nobody can use its ranges.
+// ErrUnreachable says that the asking node accepts no connections, so no other node can forward requests to it.
 var ErrUnreachable = errors.New("the node accepts no connections of others")
 
 const (
@@ -159,7 +159,7 @@ func (r *ReachRound) Add(by string, a ReachReply) {
 	}
 }
 
-// Unreached returns the nodes that nobody has reached so far and somebody failed to.
+// Unreached returns the nodes that at least one node failed to reach and no node has reached so far.
 func (r *ReachRound) Unreached() []string {
 	var nodes []string
 	for node := range r.unreached {

@@ -8,8 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
-// While the disks of all nodes stall, nobody can take over from anybody: no node ends, reads
-// go on, and all goes on by itself afterwards.
+// While the disks of all nodes stall, no node can take over from another: no node ends, reads
+// continue, and writes do without help once the disks answer.
 func TestNothingIsLostWhenAllDisksStall(t *testing.T) {
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c, of := grayCluster(t, seed)
