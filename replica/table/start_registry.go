@@ -20,7 +20,7 @@ import (
 //     said that its [Register] is decided.
 //  2. A server takes in neither requests nor answers of a start of a node that is older than one
 //     whose Register is in the server's own log, decided or not. It still sends it entries, by
-//     which that start learns that it is superseded, and ends.
+//     which that start may learn that it is superseded; or it gets no lease, and asks the leader.
 //
 // Why that is enough. Let e be the entry that registers C', L the leader that proposes it, in
 // term T, and M the majority that decides it. M does not have C', by rule 1, nor C, by rule 2:

@@ -293,6 +293,7 @@ func (en *entry) completeEntry(st *table.State) error {
 		return err
 	}
 	en.entered.Store(true)
+	en.c.endIfSuperseded() // a later start may have been registered before this one counted as entered
 	close(en.enteredCh)
 	en.c.n.cfg.env.Reached(startEntered)
 	en.c.n.cfg.Logger.Info("joined the cluster", "node", en.c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "strategy", cluster.Strategy.Name, "role", en.c.n.cfg.Role)

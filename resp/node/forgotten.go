@@ -13,24 +13,26 @@ import (
 var ErrForgotten = errors.New("this start of the node is not registered any more: while it could not be reached it was taken out of the cluster " +
 	"(RING FORGET, or a proxy that counted as dead), or a later start of it was registered; start it again to enter the cluster anew")
 
-// askAlone is how often a node that hears of no leader asks whether it is still registered.
+// askAlone is how often a node without a leader or a lease asks whether it is still registered.
 const askAlone = 5 * time.Second
 
-// watchForgotten ends the node when its start is no longer registered. A node that is removed while
-// it is cut off is no server of the Raft group any more: no server sends it the entry that says so,
-// it gets no lease, and it could never serve again.
+// watchForgotten ends the node when its start is no longer registered. The table need not say so: a
+// node that is removed while it is cut off is no server of the Raft group any more, and no server
+// sends it the entry. If a later start is registered meanwhile, the leader takes no answers of this
+// one, and sends it the same entries again. Such a node gets no lease, and could never serve again.
 func (c *cluster) watchForgotten() {
 	tick := time.NewTicker(askAlone)
 	defer tick.Stop()
-	for alone := false; ; {
+	for unsure := false; ; {
 		select {
 		case <-c.ctx.Done():
 			return
 		case <-tick.C:
 		}
 		leader, _ := c.table.Leader()
-		was := alone
-		if alone = leader == "" && c.entry.entered.Load() && !c.departure.withdrawing.Load(); !alone || !was {
+		leased := c.n.cfg.Role == RoleProxy || c.engine.Lease().Valid() // a proxy needs no lease
+		was := unsure
+		if unsure = (leader == "" || !leased) && c.entry.entered.Load() && !c.departure.withdrawing.Load(); !unsure || !was {
 			continue
 		}
 		if err := c.stillRegistered(); err != nil {
