@@ -168,7 +168,7 @@ var buildsLittle = map[string]string{
 		xautoclaim xclaim xinfo xpending xreadgroup xrevrange
 		keys scan`,
 	"the work of another command, in another form": `
-		georadius_ro georadiusbymember georadiusbymember_ro sort_ro sdiff sinter zinter`,
+		georadius_ro georadiusbymember georadiusbymember_ro sort_ro`,
 	"what scripts take is counted by their own test":                                     "eval eval_ro evalsha evalsha_ro fcall fcall_ro",
 	"libraries have at most 2 MiB together, compiled scripts a quarter of client-memory": "function script",
 }
