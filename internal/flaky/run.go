@@ -93,7 +93,7 @@ func build(ctx context.Context, o *options, dir string, out io.Writer) ([]binary
 	}
 	for i, b := range binaries {
 		fmt.Fprintf(out, "building %d of %d: %s\n", i+1, len(binaries), b.pkg)
-		args := []string{"test", "-c", "-vet=off", "-o", b.path}
+		args := []string{"test", "-c", "-trimpath", "-vet=off", "-o", b.path}
 		if o.race {
 			args = append(args, "-race")
 		}
