@@ -79,9 +79,10 @@ func (b *blocked) register(w *waiter) bool {
 	}
 	w.state = waitQueued
 	b.count(w, 1)
+	w.spots = make([]*list.Element, len(w.Keys))
 	for i, key := range w.Keys {
 		if !w.repeats(i) {
-			w.spots = append(w.spots, b.enqueue(key, w))
+			w.spots[i] = b.enqueue(key, w)
 		}
 	}
 	return true
@@ -119,16 +120,14 @@ func (b *blocked) take(w *waiter, next waitState) bool {
 	w.state = next
 	w.Alarm.Stop()
 	b.count(w, -1)
-	at := 0
-	for i, key := range w.Keys {
-		if w.repeats(i) {
+	for i, spot := range w.spots {
+		if spot == nil {
 			continue
 		}
-		q := b.keys[string(key)]
-		if q.Remove(w.spots[at]); q.Len() == 0 {
-			delete(b.keys, string(key))
+		q := b.keys[string(w.Keys[i])]
+		if q.Remove(spot); q.Len() == 0 {
+			delete(b.keys, string(w.Keys[i]))
 		}
-		at++
 	}
 	w.spots = nil
 	return true
@@ -167,22 +166,12 @@ func (b *blocked) next(key []byte, behind *waiter) *waiter {
 		return nil
 	}
 	e := q.Front()
-	if behind != nil {
-		if behind.state == waitQueued {
-			for i, at := 0, 0; i < len(behind.Keys); i++ {
-				if behind.repeats(i) {
-					continue
-				}
-				if string(behind.Keys[i]) == string(key) {
-					e = behind.spots[at].Next()
-					break
-				}
-				at++
-			}
-		} else {
-			for e != nil && e.Value.(*waiter).ticket <= behind.ticket {
-				e = e.Next()
-			}
+	if behind != nil && behind.state == waitQueued {
+		i := slices.IndexFunc(behind.Keys, func(k []byte) bool { return string(k) == string(key) })
+		e = behind.spots[i].Next()
+	} else if behind != nil {
+		for e != nil && e.Value.(*waiter).ticket <= behind.ticket {
+			e = e.Next()
 		}
 	}
 	if e == nil {
@@ -191,16 +180,25 @@ func (b *blocked) next(key []byte, behind *waiter) *waiter {
 	return e.Value.(*waiter)
 }
 
-// first returns the first n waiters for a key, or as many as there are.
-func (b *blocked) first(key []byte, n int) (first []*waiter) {
+// movers returns the first n waiters for a key that take something from it to another key, those before
+// them that move something within the key, and no one behind maxLooked others.
+func (b *blocked) movers(key []byte, n int) (movers []*waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if q := b.keys[string(key)]; q != nil {
-		for e := q.Front(); e != nil && len(first) < n; e = e.Next() {
-			first = append(first, e.Value.(*waiter))
+	q := b.keys[string(key)]
+	if q == nil {
+		return nil
+	}
+	for e, looked := q.Front(), 0; e != nil && n > 0 && looked < maxLooked; e, looked = e.Next(), looked+1 {
+		w := e.Value.(*waiter)
+		if len(w.Also) == 0 {
+			continue
+		}
+		if movers = append(movers, w); string(w.Also[0]) != string(key) {
+			n--
 		}
 	}
-	return first
+	return movers
 }
 
 // sendAway ends the waits that match; their commands are routed again.

@@ -101,9 +101,10 @@ func (c *conn) canServe(w *waiter) bool {
 	return true
 }
 
-// maxMovers is how many of those who wait for a key, and write to others, a unit serves
-// itself. If it has something for more, these look for themselves.
-const maxMovers = 64
+// maxMovers is how many of those who wait for a key, and write to others, a unit serves itself, and
+// maxLooked among how many it finds them. If there is something for more, they all look for
+// themselves, and the order of their arrival is lost.
+const maxMovers, maxLooked = 64, 1024
 
 // latchServed adds the places that those write to whom the unit may serve, and tells whether
 // there are any that it does not hold yet: it has to begin anew then, with all of them. While
@@ -131,10 +132,12 @@ func (c *conn) latchServed(reqs []request) bool {
 				keys = append(keys, args[k.Pos])
 			}
 		}
-		most += len(args)
+		if most += len(args); len(refs) > 1 || r.cmd.Flags&command.FlagFast == 0 {
+			most += maxMovers // it may bring a whole list
+		}
 	}
 	for i := 0; i < len(keys); i++ {
-		for _, w := range b.first(keys[i], min(most, maxMovers)) {
+		for _, w := range b.movers(keys[i], min(most, maxMovers)) {
 			if !w.at(c.routes) {
 				continue
 			}

@@ -26,7 +26,7 @@ type waiter struct {
 	repeat bool
 
 	state waitState       // guarded by blocked.mu
-	spots []*list.Element // in the queues of its keys; likewise
+	spots []*list.Element // in the queues of its keys, nil for a repeated one; likewise
 
 	how   waitEnd // once ended is closed
 	msg   string  // the error reply, for waitFailed

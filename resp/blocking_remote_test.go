@@ -276,7 +276,7 @@ func TestTimeoutDoesNotRevokeServedWaiter(t *testing.T) {
 	o := resptest.Dial(t, addr, 2)
 	o.Send("BLPOP", "l", "0.3")
 	resptest.WaitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
-	w := srv.blocked.first([]byte("l"), 1)[0]
+	w := srv.blocked.next([]byte("l"), nil)
 	if !srv.blocked.claim(w) {
 		t.Fatal("nobody waits any more")
 	}

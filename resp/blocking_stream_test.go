@@ -124,7 +124,7 @@ func TestForwardedStreamReadMissesNothing(t *testing.T) {
 			r.waits(to, 1)
 		}
 		// An entry that comes while it is on its way.
-		w := r.servers[1].blocked.first([]byte("s"), 1)[0]
+		w := r.servers[1].blocked.next([]byte("s"), nil)
 		if want := fmt.Sprintf("%d-1 ", i+1); string(w.Memo) != want {
 			t.Errorf("it waits behind %q, not %q", w.Memo, want)
 		}

@@ -290,3 +290,32 @@ func TestPipelineServesWaitersAfterEachCommand(t *testing.T) {
 		}
 	})
 }
+
+// A command that brings a whole list serves those who wait for it in the order of their arrival, also if each moves its
+// element to another list, and if somebody before them only turns the list.
+func TestWholeListServesMoversInOrder(t *testing.T) {
+	differential(t, func(d *differ) {
+		for _, bring := range []string{"RENAME d a", "RENAMENX d a", "COPY d a", "SORT d BY nosort STORE a"} {
+			c := newCrew(d)
+			c.run(`w DEL a d
+				w RPUSH d 1 2 3 4 5 6
+				t~ BLMOVE a a LEFT RIGHT 0
+				u~ BLMOVE a a LEFT RIGHT 0
+				1~ BLMOVE a to1 LEFT RIGHT 0
+				2~ BLMOVE a to2 LEFT RIGHT 0
+				3~ BRPOPLPUSH a to3 0
+				4~ BLMOVE a to4 LEFT RIGHT 0
+				5~ BLMOVE a to5 LEFT RIGHT 0
+				6~ BLMOVE a to6 LEFT RIGHT 0
+				w ` + bring + `
+				t
+				u
+				1
+				2
+				3
+				4
+				5
+				6`)
+		}
+	})
+}
