@@ -73,6 +73,7 @@ type cluster struct {
 	routed bool
 
 	sightings sightings.Sightings
+	missing   sightings.Missing // primaries; mu guards it
 }
 
 // openCluster opens the node's part in a cluster. enter, in the background, brings the node into
@@ -82,6 +83,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		n:            n,
 		incarnation:  n.run.Incarnation,
 		links:        make(map[string]*link),
+		missing:      make(sightings.Missing),
 		forwardConns: forwardConns{over: make(chan struct{})},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())

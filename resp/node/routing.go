@@ -39,10 +39,18 @@ func (c *cluster) routeLocked() {
 	if !c.routed {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
+	for _, m := range c.members.Nodes() {
+		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive, Zone: zones.Of(st.Values(), m.ID)}
+		delete(c.missing, m.ID)
+	}
+	now, awaited := time.Now(), false
 	for i := range c.placement.Len() {
 		at := c.placement.Row(i).Range
 		if c.held(at) {
 			r.Held[i] = true
+		}
+		if primary := c.placement.Row(i).Primary; primary != c.n.id && r.Nodes[primary].ID == "" && c.missing.For(primary, now) < gossipDelay {
+			r.Held[i], awaited = true, true
 		}
 		row, ok := st.Row(at.Start)
 		if ok && st.Lost(row) {
@@ -52,10 +60,23 @@ func (c *cluster) routeLocked() {
 			r.Moving = append(r.Moving, row.Primary)
 		}
 	}
-	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive, Zone: zones.Of(st.Values(), m.ID)}
-	}
 	c.n.server.SetRoutes(r)
+	if awaited {
+		time.AfterFunc(gossipDelay, func() { updateRoutes(c) })
+	}
+}
+
+// gossipDelay is how long requests wait for a primary that is not in gossip: the table may name a node that joins or
+// leaves before gossip does, or after.
+const gossipDelay = 5 * time.Second
+
+// updateRoutes looks again who is there.
+func updateRoutes(c *cluster) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.routed && c.ctx.Err() == nil { // else waiting requests would start to wait again
+		c.routeLocked()
+	}
 }
 
 // linkTimeout bounds one attempt to connect to a node that requests are forwarded to. What
@@ -93,11 +114,7 @@ func (c *cluster) watchMembers() {
 				return
 			}
 			c.sightings.Look(c.members.Nodes(), time.Now())
-			c.mu.Lock()
-			if c.routed { // else waiting requests would start to wait again
-				c.routeLocked()
-			}
-			c.mu.Unlock()
+			updateRoutes(c)
 		case <-c.ctx.Done():
 			return
 		}

@@ -47,3 +47,17 @@ func (s *Sightings) Since(node string) *time.Time {
 	}
 	return nil
 }
+
+// A Missing notes since when nodes that a cluster names are not in gossip. It is not for several
+// goroutines at once.
+type Missing map[string]time.Time
+
+// For returns for how long a node has not been in gossip, and notes a node that was there before.
+func (m Missing) For(node string, now time.Time) time.Duration {
+	since, known := m[node]
+	if !known {
+		since = now
+		m[node] = now
+	}
+	return now.Sub(since)
+}
