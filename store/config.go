@@ -17,8 +17,11 @@ type Config struct {
 	// Dir is the data directory; it is created if it does not exist.
 	Dir string
 	// Strategy and Hash name the token function. They are recorded when the
-	// store is created, and must be the same ever after.
+	// store is created, and must be the same ever after; see Replaceable.
 	Strategy, Hash string
+	// Replaceable allows a directory of another strategy or hash: if it has no key, it becomes one of
+	// these.
+	Replaceable bool
 	// Used tells that the directory, if it is a store, has been open before: one without a
 	// database is refused. Directories note it themselves since version 2 of the format.
 	Used bool

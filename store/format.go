@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/ringside-kv/ringside/store/internal/identity"
 )
 
@@ -17,8 +19,11 @@ func Exists(dir string) (bool, error) { return identity.Exists(dir) }
 
 // place says where the directory is, and what it is to be.
 func (c *Config) place() identity.Config {
-	return identity.Config{FS: c.FS, Dir: c.Dir, Strategy: c.Strategy, Hash: c.Hash}
+	return identity.Config{FS: c.FS, Dir: c.Dir, Strategy: c.Strategy, Hash: c.Hash, Replaceable: c.Replaceable}
 }
+
+// ReadIdentity returns what a directory was created as, or false if it is no store. It does not open the store.
+func ReadIdentity(dir string) (Identity, bool, error) { return identity.Read(vfs.Default, dir) }
 
 // recordOpened notes that the directory has a database.
 func (s *Store) recordOpened() {

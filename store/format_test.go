@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -58,5 +59,50 @@ func TestFlippedBitsInIdentityAreNotBelieved(t *testing.T) {
 				t.Errorf("bit %d of byte %d is believed: %s", bit, i, flipped)
 			}
 		}
+	}
+}
+
+// A directory without a key becomes one of another strategy and hash, if the configuration allows it. One with a key
+// never does.
+func TestOnlyEmptyDirectoryBecomesOneOfAnotherStrategy(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	reopen := func(strategy, hash string, replaceable bool) (*Store, error) {
+		cfg.Strategy, cfg.Hash, cfg.Replaceable = strategy, hash, replaceable
+		return Open(cfg)
+	}
+	for _, step := range []struct {
+		strategy, hash string
+		replaceable    bool
+		want           error
+	}{
+		{"buckets", "native", true, nil},
+		{"ketama", "native", false, ErrMismatch},
+		{"ketama", "slot", true, nil},
+		{"buckets", "native", false, ErrMismatch},
+		{"ketama", "slot", false, nil},
+	} {
+		s, err := reopen(step.strategy, step.hash, step.replaceable)
+		if !errors.Is(err, step.want) {
+			t.Fatalf("%+v: %v", step, err)
+		}
+		if err == nil {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, err := reopen("ketama", "slot", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.set(t, "expired", "1", s.now()-1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reopen("buckets", "native", true); !errors.Is(err, ErrMismatch) {
+		t.Errorf("with a key: %v", err)
+	}
+	if id, _, err := ReadIdentity(cfg.Dir); err != nil || id.Strategy != "ketama" || id.Hash != "slot" {
+		t.Errorf("%+v, %v", id, err)
 	}
 }

@@ -189,6 +189,9 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
+	if s.identity, err = s.identity.Replace(s.cfg.place(), empty); err != nil {
+		return err
+	}
 	if empty {
 		s.cache.SetComplete()
 	}

@@ -68,7 +68,7 @@ func TestPrintConfig(t *testing.T) {
 	}
 	for _, want := range []string{
 		"addr: localhost:7000 # from --addr\n", "max-clients: 8 # from RINGSIDE_MAX_CLIENTS\n",
-		"fsync: no # from " + file + ":1\n", "strategy: buckets\n", "memtable-size: 16mb\n", "stop-timeout: 10s\n", "log-level: info\n",
+		"fsync: no # from " + file + ":1\n", "memtable-size: 16mb\n", "stop-timeout: 10s\n", "log-level: info\n",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)

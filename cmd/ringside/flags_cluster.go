@@ -58,9 +58,9 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 
 	s.Group("Strategy")
 	choice("strategy", &cfg.Strategy,
-		"how keys are placed in a new cluster; the same on all nodes, also after RING STRATEGY")
+		"how keys are placed (default: the cluster's; buckets for a new one); RING STRATEGY changes it")
 	choice("hash", &cfg.Hash,
-		"how keys are hashed: native = by the hash of --strategy; slot = into Redis Cluster slots; fixed when the directory is created")
+		"how keys are hashed: native = by the hash of --strategy; slot = into Redis Cluster slots; never changes in a cluster (default: the cluster's; native for a new one)")
 	add("mask", settings.Text(&cfg.Mask, "hex"),
 		"buckets: hashmask of a new cluster (default: the cluster's; 00FF for a new one)")
 	add("points", settings.OptionalCount(&cfg.Points),

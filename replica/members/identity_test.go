@@ -223,8 +223,8 @@ func TestForgottenNodeIsUnknownAtOnce(t *testing.T) {
 	}
 }
 
-// A node that looks for its own id learns where that runs, and other nodes do not see it.
-func TestLookForOwnID(t *testing.T) {
+// A node that looks learns which nodes there are and how they place keys, and they do not see it.
+func TestLookShowsNodesAndIsNotSeen(t *testing.T) {
 	told := newRecords()
 	cfg := testConfig(t, "a", 1)
 	cfg.Logger = slog.New(told)
@@ -232,29 +232,35 @@ func TestLookForOwnID(t *testing.T) {
 	twin := start(t, "twin", 4, addr(a))
 	awaitNode(t, a, "twin", Alive, 4)
 	before := a.Nodes()
-	look := func(cfg Config) []string {
+	look := func(cfg Config) Seen {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		got, err := LookForOwnID(ctx, cfg)
+		got, err := Look(ctx, cfg)
 		if err != nil {
 			t.Error(err)
 		}
 		return got
 	}
 	elsewhere := testConfig(t, "twin", 5, "127.0.0.1:1", addr(a)) // no node answers at the first address
-	elsewhere.BusAddr = "127.0.0.1:9"
-	if got := look(elsewhere); !slices.Equal(got, []string{twin.cfg.BusAddr}) {
-		t.Errorf("it runs at %v", got)
+	elsewhere.Strategy, elsewhere.Hash = "ketama", "md5"
+	got := look(elsewhere)
+	if got.Strategy != cfg.Strategy || got.Hash != cfg.Hash {
+		t.Errorf("they place by %s and %s", got.Strategy, got.Hash)
 	}
-	here := elsewhere
-	here.BusAddr = twin.cfg.BusAddr
-	other := testConfig(t, "other", 5, addr(a))
-	foreign := elsewhere
+	var ids []string
+	for _, n := range got.Nodes {
+		ids = append(ids, n.ID+" "+n.BusAddr)
+	}
+	if slices.Sort(ids); !slices.Equal(ids, []string{"a " + cfg.BusAddr, "twin " + twin.cfg.BusAddr}) {
+		t.Errorf("it sees %v", ids)
+	}
+	foreign, other := elsewhere, elsewhere
 	foreign.Key = []byte("another key")
-	for _, cfg := range []Config{here, other, foreign, testConfig(t, "twin", 5, "127.0.0.1:1"), testConfig(t, "twin", 5)} {
-		if got := look(cfg); len(got) > 0 {
-			t.Errorf("%s runs at %v", cfg.ID, got)
+	other.Cluster = "other"
+	for _, cfg := range []Config{foreign, other, testConfig(t, "twin", 5, "127.0.0.1:1"), testConfig(t, "twin", 5)} {
+		if got := look(cfg); got.Nodes != nil || got.Strategy != "" {
+			t.Errorf("%s of %s sees %+v", cfg.ID, cfg.Cluster, got)
 		}
 	}
 	if after := a.Nodes(); !slices.Equal(after, before) {

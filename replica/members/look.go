@@ -20,15 +20,22 @@ const lookName = "?" + lifeSeparator
 // errLooks is the answer to a node that only looks, and its own to what it has seen.
 var errLooks = errors.New("it only looks which nodes there are")
 
-// LookForOwnID asks nodes of the cluster where starts of this node's id may be running: at which bus
-// addresses, other than that of the configuration. It asks those of [Config.Join] and of the file of
-// peers, takes the first answer, and returns nothing if the context ends before. It takes no part in the
-// gossip, binds a free port of BindAddr's host, and leaves nothing behind. It must not be called while
-// the node gossips.
-func LookForOwnID(ctx context.Context, cfg Config) (busAddrs []string, err error) {
+// Seen is what the first node that answers a [Look] knows of its cluster.
+type Seen struct {
+	// Nodes are those of [Config.Cluster]; a node of several starts is there several times.
+	Nodes []Node
+	// Strategy and Hash are those of the nodes, if a node of the cluster has answered.
+	Strategy, Hash string
+}
+
+// Look asks which nodes the cluster has, and by which strategy and hash it was founded. Those of the
+// configuration may differ. It asks nodes of [Config.Join] and of the file of peers, takes the first
+// answer, and returns nothing if the context ends before. It takes no part in the gossip, binds a
+// free port of BindAddr's host, and leaves nothing behind. It must not be called while the node gossips.
+func Look(ctx context.Context, cfg Config) (seen Seen, err error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
-		return nil, err
+		return seen, err
 	}
 	cfg.Logger = slog.New(slog.DiscardHandler) // the node says the same when it joins
 	m := newMembers(cfg)
@@ -46,16 +53,16 @@ func LookForOwnID(ctx context.Context, cfg Config) (busAddrs []string, err error
 		asked[addr] = true
 	}
 	if len(asked) == 0 || ctx.Err() != nil {
-		return nil, nil
+		return seen, nil
 	}
-	l := &look{id: cfg.ID, own: cfg.BusAddr, seen: make(chan []string, 1)}
+	l := &look{cluster: cfg.Cluster, seen: make(chan Seen, 1)}
 	conf, err := m.lookConfig(l)
 	if err != nil {
-		return nil, err
+		return seen, err
 	}
 	s, err := serf.Create(conf)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("members: %w", err), conf.MemberlistConfig.Transport.Shutdown())
+		return seen, errors.Join(fmt.Errorf("members: %w", err), conf.MemberlistConfig.Transport.Shutdown())
 	}
 	var joins sync.WaitGroup
 	for addr := range asked {
@@ -67,17 +74,17 @@ func LookForOwnID(ctx context.Context, cfg Config) (busAddrs []string, err error
 		close(all)
 	}()
 	select {
-	case busAddrs = <-l.seen:
+	case seen = <-l.seen:
 	case <-all:
 	case <-ctx.Done():
 	}
 	err = s.Shutdown() // ends the joins, too
 	<-all
 	select {
-	case busAddrs = <-l.seen: // with the last join
+	case seen = <-l.seen: // with the last join
 	default:
 	}
-	return busAddrs, err
+	return seen, err
 }
 
 // lookConfig makes a configuration that listens already.
@@ -113,8 +120,8 @@ func (m *Members) lookConfig(l *look) (*serf.Config, error) {
 
 // A look receives the list of members from the first node that answers.
 type look struct {
-	id, own string
-	seen    chan []string // has room for one
+	cluster string
+	seen    chan Seen // has room for one
 }
 
 var _ serf.MergeDelegate = (*look)(nil)
@@ -124,18 +131,20 @@ func (l *look) NotifyMerge(peers []*serf.Member) error {
 	if len(peers) == 1 && isLook(peers[0]) {
 		return nil // itself
 	}
-	addrs := []string{}
+	var seen Seen
 	for _, peer := range peers {
 		member := *peer
 		if member.Status == serf.StatusNone { // Serf tells only of those that left what they are
 			member.Status = serf.StatusAlive
 		}
-		if start, n, ok := memberNode(member); ok && start.id == l.id && n.Status != Left && n.BusAddr != l.own {
-			addrs = append(addrs, n.BusAddr)
+		t, _ := decodeTags(member.Tags[tagKey])
+		if _, n, ok := memberNode(member); ok && t.cluster == l.cluster {
+			seen.Nodes = append(seen.Nodes, n)
+			seen.Strategy, seen.Hash = t.strategy, t.hash
 		}
 	}
 	select {
-	case l.seen <- addrs:
+	case l.seen <- seen:
 	default:
 	}
 	return errLooks

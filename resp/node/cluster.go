@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/internal/backup"
 	"github.com/ringside-kv/ringside/resp/node/internal/kept"
+	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/resp/node/internal/sightings"
 	"github.com/ringside-kv/ringside/resp/node/internal/values"
@@ -36,7 +37,7 @@ func (c *Config) raftDir() string { return filepath.Join(c.Dir, raftName) }
 // cluster is a node's part in a cluster.
 type cluster struct {
 	n           *Node
-	strategy    agreedStrategy
+	strategy    placing.Agreed
 	pins        vnode.Pins // of this node, from --pin
 	incarnation uint64
 
@@ -111,11 +112,10 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	hadKey := hasKeyFile(cfg.Dir)
-	secret, key, err := cfg.peerKey()
+	key, err := n.peerKey()
 	if err != nil {
 		return c, err
 	}
-	n.secret = secret
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.entry.busGeneration, Key: key, Admit: n.admitPeers, Listen: portOf(cfg.BusAddr), Network: cfg.env.Bus(), Logger: cfg.Logger,
@@ -141,13 +141,9 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	c.advertisedBus = told.bus
-	m := members.Config{
-		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
-		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
-		BindAddr: portOf(cfg.GossipAddr), Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.env.Timing, Network: cfg.env.Gossip(), Logger: cfg.Logger,
-		HasLeft: n.hasLeft,
-	}
+	m := cfg.gossip(key)
+	m.ID, m.Incarnation, m.BusAddr, m.ClientAddr, m.Advertise = n.id, c.incarnation, told.bus, told.client, told.gossip
+	m.HasLeft = n.hasLeft
 	if c.entry.membership.Entered {
 		m.Generation = c.entry.membership.Generation
 	}
@@ -164,7 +160,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.strategy, c.policies = agreedStrategy{own, c.table.State}, c.policyChanger(token)
+	c.strategy, c.policies = placing.Agreed{Own: own, State: c.table.State}, c.policyChanger(token)
 	c.values = &values.Keeper{Table: c.table, Tell: n.server.SetValues, Dir: cfg.Dir, Logger: cfg.Logger}
 	if err = c.values.Open(); err != nil {
 		return c, err

@@ -125,6 +125,9 @@ type Config struct {
 
 	env             environment.Environment
 	keepsToLoopback bool // by default, and no setting asks for more
+	// askedStrategy is Strategy as it was given. In a node, Strategy and Hash are those that its
+	// cluster was founded with; see findPlacing.
+	askedStrategy string
 
 	// Dir holds the data; it is created if missing.
 	Dir string
@@ -132,11 +135,12 @@ type Config struct {
 	// the directory stores; a new directory gets one of the host name and an identity.
 	// [Open] refuses another name than the directory's.
 	ID string
-	// Strategy is one of the names in package ring/strategy. A directory keeps the one that it was
-	// created with.
+	// Strategy is one of the names in package ring/strategy: that of a new cluster. Empty is that of
+	// the cluster, or [StrategyBuckets] for a new one. A cluster refuses a node with another strategy
+	// than the one that it has now, or had when it was founded.
 	Strategy string
-	// Hash is one of the hashes in package ring/strategy. A directory keeps the one that it was created
-	// with.
+	// Hash is one of the hashes in package ring/strategy, and never changes in a cluster. Empty is
+	// that of the cluster, or [HashNative] for a new one.
 	Hash string
 	// Fsync is always, everysec or no.
 	Fsync string
@@ -246,8 +250,6 @@ func DefaultConfig() Config {
 		LeaveTimeout:      10 * time.Minute,
 		Weight:            1,
 		Dir:               "./ringside-data",
-		Strategy:          StrategyBuckets,
-		Hash:              HashNative,
 		Fsync:             FsyncEverysec,
 		Cache:             256 * mib,
 		BlockCache:        128 * mib,
@@ -299,8 +301,6 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.MinInSync, d.MinInSync)
 	ensure(&c.LeaveTimeout, d.LeaveTimeout)
 	ensure(&c.Dir, d.Dir)
-	ensure(&c.Strategy, d.Strategy)
-	ensure(&c.Hash, d.Hash)
 	ensure(&c.Fsync, d.Fsync)
 	ensure(&c.BlockCache, d.BlockCache)
 	ensure(&c.MemTableSize, d.MemTableSize)

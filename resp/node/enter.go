@@ -12,6 +12,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -178,12 +179,12 @@ func (en *entry) foundCluster(generation uint64) error {
 		return permanentError{err}
 	}
 	self := ring.Member{ID: en.c.n.id, Weight: cfg.Weight, Pins: en.c.pins.Tokens, OnlyPins: en.c.pins.Only}
-	alone, err := desiredBy(own, ring.Input{Members: []ring.Member{self}})
+	alone, err := placing.Desired(own, ring.Input{Members: []ring.Member{self}})
 	if err != nil {
 		return permanentError{err}
 	}
 	f := &table.Found{
-		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own), Backups: cfg.Backups},
+		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: placing.ToTable(own), Backups: cfg.Backups},
 		Node:    en.c.n.id, Incarnation: en.c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
 		Seated: strategy.HasSeats(own.Name), Databases: cfg.Databases,
 	}
@@ -270,7 +271,7 @@ func (en *entry) abandonEntry() bool {
 // completeEntry compares the settings with the cluster's and announces that the node has entered.
 func (en *entry) completeEntry(st *table.State) error {
 	cluster := st.Cluster()
-	if text := en.c.n.cfg.wants().differences(&cluster); text != "" {
+	if text := en.c.n.cfg.wants().Differences(&cluster); text != "" {
 		return permanentError{fmt.Errorf("%w: %s", ErrRefused, text)}
 	}
 	if err := en.c.refuseAlone(); err != nil {

@@ -42,6 +42,9 @@ func (en *entry) chosenMembership() membership {
 
 // chooseLocked stores a choice before any other node can learn of it.
 func (en *entry) chooseLocked(b membership) error {
+	if b.Generation != 0 {
+		b.Strategy, b.Hash = en.c.n.cfg.Strategy, en.c.n.cfg.Hash
+	}
 	if b == en.membership {
 		return nil
 	}

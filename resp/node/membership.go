@@ -27,6 +27,10 @@ type membership struct {
 	// Node is the name of the node that the directory belongs to; a store keeps its own.
 	Node    string `json:"node,omitempty"`
 	Cluster string `json:"cluster"`
+	// Strategy and Hash are those that the cluster was founded with, empty in directories of earlier
+	// builds.
+	Strategy string `json:"strategy,omitempty"`
+	Hash     string `json:"hash,omitempty"`
 	// Generation is that of the cluster which the node is in, or has chosen; 0: none.
 	Generation uint64 `json:"generation,string"`
 	// Founder is the node that was to found that cluster when it was chosen, maybe this

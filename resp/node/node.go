@@ -52,7 +52,8 @@ type Node struct {
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
-	secret peerSecret // that other nodes prove; openCluster sets it before any of them can connect
+	secret peerSecret // that other nodes prove, set before any of them can connect
+	key    []byte     // likewise
 	// passwordChanged reports that the password was changed at run time to one that other nodes do
 	// not prove; see changePassword.
 	passwordChanged atomic.Bool
@@ -96,14 +97,6 @@ func (n *Node) open() (err error) {
 			}
 		}
 	}()
-	settings, err := n.cfg.strategy()
-	if err != nil {
-		return err
-	}
-	token, err := settings.TokenFunc()
-	if err != nil {
-		return err
-	}
 	tlsConfig, err := n.cfg.tlsConfig()
 	if err != nil {
 		return err
@@ -129,7 +122,15 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.closeWeb(context.Background()) })
-	settled := n.cfg.store(token)
+	settings, replaceable, err := n.findPlacing()
+	if err != nil {
+		return err
+	}
+	token, err := settings.TokenFunc()
+	if err != nil {
+		return err
+	}
+	settled := n.cfg.store(token, replaceable)
 	if settled.Used, err = hasRun(n.cfg.Dir); err != nil {
 		return err
 	}
@@ -170,9 +171,7 @@ func (n *Node) open() (err error) {
 		Databases:  n.databases,
 		Shutdown:   func() { n.finish(nil) },
 		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
-		Rewrite: n.cfg.Rewrite,
-		Logger:  n.cfg.Logger,
-		Scope:   scope,
+		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope,
 	})
 	if err != nil {
 		return err
@@ -243,7 +242,7 @@ func (n *Node) closeWeb(ctx context.Context) error {
 	return err
 }
 
-func (c *Config) store(token ring.TokenFunc) store.Config {
+func (c *Config) store(token ring.TokenFunc, replaceable bool) store.Config {
 	if c.Role != RoleStore {
 		return c.proxyStore(token)
 	}
@@ -251,6 +250,7 @@ func (c *Config) store(token ring.TokenFunc) store.Config {
 		Dir:         c.Dir,
 		Strategy:    c.Strategy,
 		Hash:        c.Hash,
+		Replaceable: replaceable,
 		Token:       token,
 		Fsync:       store.Fsync(c.Fsync),
 		Cache:       c.Cache,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
@@ -35,7 +36,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 		return "", err
 	}
 	of := st.Cluster()
-	next := strategyOf(&of)
+	next := placing.InForce(&of)
 	if change.Strategy != "" {
 		if next, err = otherStrategy(&of, change.Strategy, change.Settings); err != nil {
 			return "", err
@@ -52,7 +53,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 	case change.Strategy != "":
 		in.Overrides = nil // a switch drops them
 	}
-	desired, err := desiredBy(next, in)
+	desired, err := placing.Desired(next, in)
 	if err != nil {
 		return "", err
 	}
@@ -62,7 +63,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 		p.Balance = plannedBalance(balance)
 	}
 	if change.Strategy != "" {
-		of.Strategy = tableSettings(next)
+		of.Strategy = placing.ToTable(next)
 		to := strategyReport(&of)
 		p.Switch = &to
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 )
 
 // messageQuestion begins a message that is not for the table; messages for the table begin with
@@ -24,10 +25,10 @@ const (
 )
 
 type question struct {
-	Kind       string `json:"kind"`
-	Generation uint64 `json:"generation,string"`
-	Expect     int    `json:"expect,omitempty"`
-	Wants      wants  `json:"wants"`
+	Kind       string        `json:"kind"`
+	Generation uint64        `json:"generation,string"`
+	Expect     int           `json:"expect,omitempty"`
+	Wants      placing.Wants `json:"wants"`
 	// Nodes are those whose leases the question is about.
 	Nodes []string `json:"nodes,omitempty"`
 }
@@ -109,7 +110,7 @@ func (c *cluster) admit(from string, q *question) *answer {
 		return &answer{Later: "node " + c.n.id + " does not know the table yet"}
 	}
 	of := st.Cluster()
-	if text := q.Wants.differences(&of); text != "" {
+	if text := q.Wants.Differences(&of); text != "" {
 		c.n.cfg.Logger.Warn("refused a node with other settings", "node", from, "err", text)
 		return &answer{Refusal: text, Generation: st.Cluster().Generation}
 	}

@@ -58,12 +58,16 @@ func (c *cluster) refuseSecond(m members.Config) error {
 	}
 	if r.Copied || r.Bus != c.advertisedBus {
 		ctx, cancel := context.WithTimeout(c.ctx, lookTimeout)
-		seen, err := members.LookForOwnID(ctx, m)
+		seen, err := members.Look(ctx, m)
 		cancel()
 		if err != nil {
 			return fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 		}
-		at = append(at, seen...)
+		for _, other := range seen.Nodes {
+			if other.ID == c.n.id && other.Status != members.Left {
+				at = append(at, other.BusAddr)
+			}
+		}
 	}
 	for i, addr := range at {
 		if addr == c.advertisedBus || slices.Contains(at[:i], addr) || !answersAs(c, addr) {
@@ -136,6 +140,9 @@ func (c *cluster) watchFatal() {
 		if errors.Is(err, members.ErrStranger) && c.entry.entered.Load() && c.countOthers() > 0 {
 			c.n.cfg.Logger.Error("the nodes at the addresses of --join belong to another cluster; this node continues with its own", "node", c.n.id, "err", err)
 			return
+		}
+		if c.n.cfg.askedStrategy == "" && c.entry.generation() == 0 {
+			err = fmt.Errorf("%w; a node without --strategy takes that of the cluster: start it again", err)
 		}
 		c.n.finish(err)
 	case <-c.ctx.Done():

@@ -53,8 +53,8 @@ func TestForeignNodeIsRefusedOnBothSides(t *testing.T) {
 	}{
 		{"name", func(c *Config) { c.Cluster = "other" }, members.ErrStranger,
 			[]string{`cluster "ringside", here it is "other"`}, []string{"node name at", `cluster "other", here it is "ringside"`}},
-		{"strategy", func(c *Config) { c.Strategy, c.VNodes = StrategyKetama, 0 }, members.ErrStranger,
-			[]string{`strategy "vnode", here it is "ketama"`}, []string{"node strategy at", `strategy "ketama", here it is "vnode"`}},
+		{"strategy", func(c *Config) { c.Strategy, c.VNodes = StrategyKetama, 0 }, ErrRefused,
+			[]string{"--strategy ketama was asked for, the cluster has vnode"}, []string{"refused a node with other settings", "--strategy ketama was asked for"}},
 		{"hash", func(c *Config) { c.Hash = HashSlot }, members.ErrStranger,
 			[]string{`hash "native", here it is "slot"`}, []string{"node hash at", `hash "slot", here it is "native"`}},
 		{"key", func(c *Config) { c.ClusterKey = "sixteen bytes or more" }, members.ErrKey,

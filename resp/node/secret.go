@@ -89,6 +89,18 @@ func (c *Config) peerKey() (secret peerSecret, key []byte, err error) {
 	return secret, key, err
 }
 
+// peerKey is that of the configuration, made once: a password takes long.
+func (n *Node) peerKey() (key []byte, err error) {
+	if n.secret == "" {
+		secret, key, err := n.cfg.peerKey()
+		if err != nil {
+			return nil, err
+		}
+		n.secret, n.key = secret, key
+	}
+	return n.key, nil
+}
+
 // passwordRounds makes each guess of a password cost about 0.2 s of processor time
 // (OWASP's figure for PBKDF2 with SHA-256). All nodes of a cluster need the same value:
 // a change of it splits clusters.

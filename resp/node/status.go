@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -77,7 +78,7 @@ func generationText(generation uint64) string { return strconv.FormatUint(genera
 
 // strategyReport keeps the settings that the strategy has.
 func strategyReport(of *table.Cluster) status.Strategy {
-	s := strategyOf(of)
+	s := placing.InForce(of)
 	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups, ExactTo: s.ExactTo()}
 	switch s.Name {
 	case strategy.Buckets:

@@ -13,6 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/internal/agreement"
+	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -116,10 +117,10 @@ func (sw *switcher) propose(ctx context.Context, name string, settings []string)
 	// The strategy may refuse these members.
 	in := inputOf(st, st.MembersOf())
 	in.Overrides = nil // a switch drops them
-	if _, err := desiredBy(next, in); err != nil {
+	if _, err := placing.Desired(next, in); err != nil {
 		return err
 	}
-	set := &table.SetStrategy{Strategy: tableSettings(next), After: of.Since, Seated: strategy.HasSeats(next.Name)}
+	set := &table.SetStrategy{Strategy: placing.ToTable(next), After: of.Since, Seated: strategy.HasSeats(next.Name)}
 	version, what := uint16(bus.SwitchVersion), "switch strategies"
 	switch {
 	case set.Strategy.Cells != table.CellSettings{}:
@@ -142,11 +143,11 @@ func (sw *switcher) propose(ctx context.Context, name string, settings []string)
 
 // otherStrategy reads a strategy with its settings, which must not be those in force.
 func otherStrategy(of *table.Cluster, name string, settings []string) (strategy.Config, error) {
-	next, err := strategyOf(of).With(name, settings)
+	next, err := placing.InForce(of).With(name, settings)
 	if err != nil {
 		return next, err
 	}
-	if tableSettings(next) == of.Strategy {
+	if placing.ToTable(next) == of.Strategy {
 		return next, fmt.Errorf("the strategy is %s with these settings already", next.Name)
 	}
 	next.Anew = true
@@ -229,11 +230,11 @@ func (sw *switcher) text(ctx context.Context) (string, error) {
 	line := func(name string, value any) { fmt.Fprintf(&b, "%s:%v\r\n", name, value) }
 	line("strategy", of.Strategy.Name)
 	for _, setting := range strategy.Settings(of.Strategy.Name) {
-		line(strings.ReplaceAll(setting, "-", "_"), strategyOf(&of).Setting(setting))
+		line(strings.ReplaceAll(setting, "-", "_"), placing.InForce(&of).Setting(setting))
 	}
 	line("hash", of.Strategy.Hash)
 	line("founding_strategy", of.FoundedWith().Name)
-	line("exact_to", cmp.Or(strategyOf(&of).ExactTo(), "none"))
+	line("exact_to", cmp.Or(placing.InForce(&of).ExactTo(), "none"))
 	line("switching", of.Unfinished)
 	line("ranges", st.Len())
 	if !of.Unfinished {

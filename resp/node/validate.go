@@ -44,8 +44,12 @@ func (c Config) Validate() error {
 	c.validateCluster(&f)
 	c.validateDir(&f)
 	c.validateID(&f)
-	f.oneOf("strategy", c.Strategy, Choices("strategy"))
-	f.oneOf("hash", c.Hash, Choices("hash"))
+	if c.Strategy != "" {
+		f.oneOf("strategy", c.Strategy, Choices("strategy"))
+	}
+	if c.Hash != "" {
+		f.oneOf("hash", c.Hash, Choices("hash"))
+	}
 	f.oneOf("fsync", c.Fsync, Choices("fsync"))
 	f.oneOf("max-data-policy", c.MaxDataPolicy, Choices("max-data-policy"))
 	f.oneOf("tls-auth-user", c.TLSUser, Choices("tls-auth-user"))

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -157,12 +158,13 @@ func (c Config) validatePorts(f *faults) {
 
 // validateStrategy looks at the settings that only one strategy has.
 func (c Config) validateStrategy(f *faults) {
+	asked := cmp.Or(c.askedStrategy, c.Strategy) // empty before the directory and the cluster have been asked
 	ofAnother := func(name, setting string, given bool) {
-		if given && c.Strategy != name && slices.Contains(strategy.Names(), c.Strategy) {
-			f.add(setting, "belongs to strategy %s, not to %s", name, c.Strategy)
+		if given && asked != name && slices.Contains(strategy.Names(), asked) {
+			f.add(setting, "belongs to strategy %s, not to %s", name, asked)
 		}
 	}
-	given := c.wants().over(strategy.Config{})
+	given := c.wants().Over(strategy.Config{})
 	for _, name := range strategy.Names() {
 		for _, setting := range strategy.Settings(name) {
 			ofAnother(name, setting, given.Has(setting))

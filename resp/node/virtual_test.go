@@ -365,7 +365,7 @@ func isBrief() bool { return os.Getenv("RINGSIDE_LONG") == "" }
 // with its square.
 func fewerRanges(cfg *Config) {
 	switch {
-	case cfg.Strategy == StrategyBuckets && cfg.Mask == "":
+	case cmp.Or(cfg.Strategy, StrategyBuckets) == StrategyBuckets && cfg.Mask == "":
 		cfg.Mask = "003F"
 	case cfg.Strategy == StrategyKetama && cfg.Points == 0:
 		cfg.Points = 40

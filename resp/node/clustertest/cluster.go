@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -133,7 +134,7 @@ func (c *Cluster) config(i int) node.Config {
 	if c.cfg.Configure != nil {
 		c.cfg.Configure(i, &cfg)
 	}
-	if cfg.Strategy == node.StrategyBuckets && cfg.Mask == "" && c.cfg.Nodes <= fewNodes {
+	if cmp.Or(cfg.Strategy, node.StrategyBuckets) == node.StrategyBuckets && cfg.Mask == "" && c.cfg.Nodes <= fewNodes {
 		cfg.Mask = fewRanges
 	}
 	return cfg

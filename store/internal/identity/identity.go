@@ -49,6 +49,8 @@ type Config struct {
 	FS             vfs.FS
 	Dir            string
 	Strategy, Hash string
+	// Replaceable allows another strategy and hash in a directory without a key; see [Identity.Replace].
+	Replaceable bool
 }
 
 // Identity is what a store was created as.
@@ -99,12 +101,19 @@ func Read(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 	return id, true, nil
 }
 
-// Check compares a directory's identity with what is asked for.
+// Check compares a directory's identity with what is asked for, before it is known whether there is a key.
 func (id Identity) Check(cfg Config) error {
 	if id.Format < OldVersion || id.Format > FieldVersion {
 		return fmt.Errorf("%w: %s has version %d, this program reads versions %d to %d: "+
 			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, FieldVersion)
 	}
+	if !cfg.Replaceable {
+		return id.checkPlacing(cfg)
+	}
+	return nil
+}
+
+func (id Identity) checkPlacing(cfg Config) error {
 	if id.Strategy != cfg.Strategy || id.Hash != cfg.Hash {
 		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for: "+
 			"give the former, or another directory", ErrMismatch, cfg.Dir, id.Strategy, id.Hash, cfg.Strategy, cfg.Hash)
@@ -159,6 +168,16 @@ func Ensure(cfg Config, id Identity, known bool) (Identity, error) {
 	default:
 		return id, nil
 	}
+	return id, id.Write(cfg)
+}
+
+// Replace makes a directory of another strategy and hash one of the configuration's, if it is empty. Otherwise the error
+// is an [ErrMismatch].
+func (id Identity) Replace(cfg Config, empty bool) (Identity, error) {
+	if err := id.checkPlacing(cfg); err == nil || !empty {
+		return id, err
+	}
+	id.Strategy, id.Hash = cfg.Strategy, cfg.Hash
 	return id, id.Write(cfg)
 }
 
