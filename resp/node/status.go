@@ -119,6 +119,7 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 		}
 	}
 	outcomes := sr.queryAll(ctx, inquiries, statusTimeout)
+	var sizes []map[int]int64
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		outcome, asked := outcomes[n.ID]
@@ -130,8 +131,10 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 			n.Answered, n.Version, n.Keys, n.Bytes = true, outcome.Version, outcome.Keys, outcome.Bytes
 			n.WritesRefused, n.Moved, n.Lease, n.Feeding, n.Scrub = outcome.Refused, outcome.Moved, outcome.Lease, outcome.Feeding, outcome.Scrub
 			n.Load = outcome.Load
+			sizes = append(sizes, outcome.Sizes)
 		}
 	}
+	r.Databases = sr.c.policies.Report(st, sizes)
 	for _, h := range st.Handoffs() {
 		source, asked := outcomes[h.From]
 		if !asked {

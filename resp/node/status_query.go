@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -34,6 +35,7 @@ type nodeStatus struct {
 	Version  string             `json:"version"`
 	Keys     int64              `json:"keys"` // that it serves, estimated
 	Bytes    int64              `json:"bytes"`
+	Sizes    map[int]int64      `json:"database_bytes,omitempty"` // of what it serves, by database
 	Refused  string             `json:"refused,omitempty"`
 	Moved    status.Moved       `json:"moved"`
 	Feeding  status.Feeding     `json:"feeding"`
@@ -85,6 +87,7 @@ func (sr *statusReporter) serveStatus(peer bus.Peer, conn net.Conn) {
 func (sr *statusReporter) ownStatus(ctx context.Context, q *statusQuery) nodeStatus {
 	a := nodeStatus{Version: sr.c.n.cfg.Version, Progress: sr.c.engine.Progress(), Moved: moved(sr.c.engine.Totals()), Feeding: sr.c.readiness.feedStatus(), Scrub: sr.c.scrub()}
 	a.Keys, a.Bytes = sr.c.n.server.OwnSize()
+	a.Sizes = policies.Sizes(sr.c.table.State(), sr.c.n.store.ActiveBytesOf)
 	l := sr.c.n.server.Load()
 	a.Load = &l
 	if q.Profile {

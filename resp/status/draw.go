@@ -41,6 +41,7 @@ func Draw(w io.Writer, r *Report, cells int) error {
 	}
 	d.heading()
 	d.nodes()
+	d.databases()
 	d.loads()
 	d.remarks()
 	d.handoffs()

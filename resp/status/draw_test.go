@@ -177,6 +177,17 @@ func splitReport(t *testing.T) *Report {
 	return r
 }
 
+// databasesReport has databases with and without policies, and is not long.
+func databasesReport(t *testing.T) *Report {
+	r := ringReport(t)
+	r.Databases = []Database{
+		{Number: 0, Bytes: 7 << 30},
+		{Number: 1, Bytes: 1 << 20, Quota: 10 << 30, Policy: "allkeys-lfu"},
+		{Number: 15, Together: true, Primary: r.Asked, Bytes: 99, Policy: "noeviction"},
+	}
+	return r
+}
+
 // What a terminal shows; go test -update accepts what is drawn.
 func TestDrawings(t *testing.T) {
 	lone := &Report{
@@ -187,7 +198,7 @@ func TestDrawings(t *testing.T) {
 	for name, r := range map[string]*Report{
 		"alone": lone, "small": sample(t, 2, 0xf), "three": sample(t, 3, 0xff), "twelve": sample(t, 12, 0xff),
 		"condensed": sample(t, 5, 0xfff), "split": splitReport(t), "ring": ringReport(t), "busy": busyReport(t),
-		"troubled": troubledReport(t), "long_names": longNames(t),
+		"troubled": troubledReport(t), "long_names": longNames(t), "databases": databasesReport(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := draw(t, r, 80)

@@ -32,6 +32,8 @@ type Report struct {
 	Lost     int       `json:"ranges_lost"`
 	Nodes    []Node    `json:"nodes"`    // by id
 	Handoffs []Handoff `json:"handoffs"` // by number
+	// Databases are those that have data or a policy, by number.
+	Databases []Database `json:"databases,omitempty"`
 	// Buckets is the placement, bucket by bucket, of strategy buckets.
 	Buckets []Bucket `json:"buckets,omitempty"`
 }

@@ -56,6 +56,12 @@ func (q *Quota) LimitOf(database int) Limit {
 	return Limit{}
 }
 
+// LimitIn returns what agreed values say about a database.
+func LimitIn(values *agreed.Values, database int) Limit {
+	limit, _ := parseLimit(values.Of(prefix + strconv.Itoa(database)))
+	return limit
+}
+
 // parseLimit reads an agreed value. What cannot be read, as a policy of a later version, is no limit.
 func parseLimit(v agreed.Value) (l Limit, policy settings.Policy) {
 	if v.Version == 0 || json.Unmarshal([]byte(v.Body), &l) != nil || l.Bytes < 0 {

@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -38,11 +37,6 @@ func with(t *testing.T, orders map[int]string) *agreed.Values {
 	return values
 }
 
-func limitIn(values *agreed.Values, database int) Limit {
-	l, _ := parseLimit(values.Of(fmt.Sprint(prefix, database)))
-	return l
-}
-
 func TestOrdersOfQuotas(t *testing.T) {
 	before := with(t, map[int]string{1: "quota 10gb policy allkeys-lfu"})
 	for _, test := range []struct {
@@ -74,8 +68,8 @@ func TestOrdersOfQuotas(t *testing.T) {
 			continue
 		}
 		after, err := before.With([]agreed.Change{change}, 9)
-		if err != nil || msg != "" || limitIn(after, 1) != test.want || change.Remove != (test.want == Limit{}) {
-			t.Errorf("%s: %+v, %q, %v", test.line, limitIn(after, 1), msg, err)
+		if err != nil || msg != "" || LimitIn(after, 1) != test.want || change.Remove != (test.want == Limit{}) {
+			t.Errorf("%s: %+v, %q, %v", test.line, LimitIn(after, 1), msg, err)
 		}
 	}
 }
@@ -155,7 +149,7 @@ func FuzzParseOrder(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := limitIn(values, 3); l == (Limit{}) || l.Bytes < 0 {
+		if l := LimitIn(values, 3); l == (Limit{}) || l.Bytes < 0 {
 			t.Errorf("%q: %+v", line, l)
 		}
 	})
