@@ -292,7 +292,7 @@ func TestPipelineServesWaitersAfterEachCommand(t *testing.T) {
 }
 
 // A command that brings a whole list serves those who wait for it in the order of their arrival, also if each moves its
-// element to another list, and if somebody before them only turns the list.
+// element to another list, and if a client before them only rotates the list.
 func TestWholeListServesMoversInOrder(t *testing.T) {
 	differential(t, func(d *differ) {
 		for _, bring := range []string{"RENAME d a", "RENAMENX d a", "COPY d a", "SORT d BY nosort STORE a"} {

@@ -65,7 +65,7 @@ func (n *Node) askPlacing() (seen members.Seen, err error) {
 		return seen, err
 	}
 	m := cfg.gossip(key)
-	m.ID, m.BusAddr = "new", "127.0.0.1:1" // nobody is told them
+	m.ID, m.BusAddr = "new", "127.0.0.1:1" // placeholders: a look announces nothing
 	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 	defer cancel()
 	if seen, err = members.Look(ctx, m); err != nil {
