@@ -124,6 +124,8 @@ func isNewerThan70(args []string) bool {
 		return slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(strings.ToLower(a), "if") })
 	case "xadd", "xtrim":
 		return slices.ContainsFunc(args[1:], isRefPolicy)
+	case "xreadgroup":
+		return slices.ContainsFunc(args[1:], func(a string) bool { return strings.EqualFold(a, "claim") })
 	case "bitop":
 		return len(args) > 1 && slices.Contains([]string{"diff", "diff1", "andor", "one"}, strings.ToLower(args[1]))
 	}

@@ -227,6 +227,8 @@ ZMPOP 2 nope p MAX COUNT 2
 ZMPOP 2 nope p MAX COUNT 0
 ZMPOP 2 nope p MAX COUNT x
 ZMPOP 2 nope p MAX COUNT
+ZMPOP 2 nope p MAX COUNT x p q
+ZMPOP 2 nope p MAX COUNT 1 p q
 ZMPOP 2 nope p MAX COUNT 1 COUNT 1
 ZMPOP 2 nope p UP
 ZMPOP 3 nope p MIN

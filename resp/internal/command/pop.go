@@ -35,13 +35,13 @@ func (x *Call) ParseMpop(at int, first, second string) (o Pop, ok bool) {
 		x.Error(MsgSyntax)
 		return o, false
 	}
-	switch rest = rest[1:]; {
-	case len(rest) == 0:
-	case len(rest) != 2 || !wire.EqualFold(rest[0], "count"):
-		x.Error(MsgSyntax)
-		return o, false
-	default:
-		if o.Most, ok = wire.ParseInt(rest[1]); !ok || o.Most < 1 {
+	counted := false
+	for rest = rest[1:]; len(rest) > 0; rest = rest[2:] { // in order, as Redis does: the first fault is the answer
+		if counted || len(rest) < 2 || !wire.EqualFold(rest[0], "count") {
+			x.Error(MsgSyntax)
+			return o, false
+		}
+		if o.Most, counted = wire.ParseInt(rest[1]); !counted || o.Most < 1 {
 			x.Error("ERR count should be greater than 0")
 			return o, false
 		}
