@@ -120,16 +120,23 @@ func isNewerThan70(args []string) bool {
 	switch strings.ToLower(args[0]) {
 	case "zrank", "zrevrank":
 		return len(args) > 3
-	case "set":
-		return slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(strings.ToLower(a), "if") })
 	case "xadd", "xtrim":
 		return slices.ContainsFunc(args[1:], isRefPolicy)
-	case "xreadgroup":
-		return slices.ContainsFunc(args[1:], func(a string) bool { return strings.EqualFold(a, "claim") })
 	case "bitop":
 		return len(args) > 1 && slices.Contains([]string{"diff", "diff1", "andor", "one"}, strings.ToLower(args[1]))
 	}
-	return false
+	return slices.ContainsFunc(command.LoadDocs()[strings.ToLower(args[0])].Arguments, func(a command.Argument) bool {
+		return hasNewerToken(&a, args[1:])
+	})
+}
+
+// hasNewerToken reports whether words have a token that an argument, or a part of it, has only had since
+// Redis 7.0.
+func hasNewerToken(a *command.Argument, words []string) bool {
+	if a.Token != "" && a.Since > "7.1" && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, a.Token) }) {
+		return true
+	}
+	return slices.ContainsFunc(a.Arguments, func(part command.Argument) bool { return hasNewerToken(&part, words) })
 }
 
 // try runs a command once; in a transaction if it could wait.
