@@ -30,6 +30,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/report"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
+	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
 	"github.com/ringside-kv/ringside/store"
@@ -224,8 +225,8 @@ func NewServer(cfg Config) (*Server, error) {
 	s.done.Add(1)
 	m := report.New[*sample](s.table, cfg.Scope)
 	serverMetrics(m)
-	moveMetrics(m)
-	storeMetrics(m)
+	report.Moves(m, func(x *sample) *status.Moves { return &x.moves })
+	report.Store(m, func(x *sample) *store.Stats { return &x.store })
 	go s.watchConnections(m)
 	return s, nil
 }

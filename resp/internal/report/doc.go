@@ -1,3 +1,3 @@
-// Package report passes figures of a server on to a metrics scope, once in a while. What the figures are, its
-// user says.
+// Package report passes figures of a server on to a metrics scope, once in a while. Its user says which; those
+// of the store and of the moving of data are listed here.
 package report
