@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/rounds"
 	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -21,22 +22,22 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// conn is one client connection. A goroutine of its own reads requests and runs
-// them, a pipeline at a time (pipeline.go). Replies to a pipeline that wrote, or
-// that read what is not durable yet, are sent by the store's settler when the
-// time has come, while the goroutine already waits for the next request: so a
-// write costs no more wake-ups than a read.
+// conn is one client connection. A goroutine of its own, or one that serves many (conn_turn.go), reads requests
+// and runs them, a pipeline at a time (pipeline.go). Replies to a pipeline that wrote, or that read what is not
+// durable yet, are sent by the store's settler when the time has come, while the goroutine already waits for
+// the next request: so a write costs no more wake-ups than a read.
 type conn struct {
 	// First what each request needs, which should lie in few lines of memory: between two
 	// requests of a client those of many others have taken the processor's caches.
 	srv    *Server
 	net    net.Conn
-	direct *socket.Conn   // net, nil where a write may wait (TLS)
-	secure *tls.Conn      // net, nil without TLS
-	from   *forwardedConn // of a connection that runs what another node forwards
-	unit   *store.Unit
-	users  *acl.Users // by which rules was looked up; nil if that is to be done
-	rules  *acl.User  // the rights that are checked; nil if the client may do everything, or is a node
+	direct *socket.Conn // net, nil where a write may wait (TLS)
+	secure *tls.Conn    // net, nil without TLS
+	turns
+	from  *forwardedConn // of a connection that runs what another node forwards
+	unit  *store.Unit
+	users *acl.Users // by which rules was looked up; nil if that is to be done
+	rules *acl.User  // the rights that are checked; nil if the client may do everything, or is a node
 
 	in     []byte // read buffer
 	start  int    // in[start:end] is not run yet
@@ -141,55 +142,71 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.asyncForward.init(c)
 	c.waitSignal.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
+	if c.polled, _ = nc.(*rounds.Conn); c.polled != nil {
+		c.polled.Serve(turnHandler{c})
+		c.unit.BeforeDisk = c.leaveTurn
+	}
 	c.secure, _ = nc.(*tls.Conn)
 	c.tlsDone.Store(c.secure == nil)
 	c.session.init(c)
 	return c
 }
 
-// serve reads and runs requests until the connection ends.
-func (c *conn) serve() {
-	defer c.finish()
+// openConn serves a new connection.
+func openConn(c *conn) {
 	if c.secure != nil && !c.tlsHandshake() {
+		c.finish()
 		return
 	}
+	c.serve()
+}
+
+// serve reads and runs requests until the connection is parked or ends.
+func (c *conn) serve() {
 	for c.asyncForward.on || !c.closing {
-		if err := c.fill(); err != nil {
+		if c.parkIdle() {
 			return
 		}
-		c.awaitAsyncForward()
-		for c.start < c.end && !c.closing {
-			n, err := c.parse()
-			if n > 0 {
-				c.resumeInput()
-			}
+		if err := c.fill(); err != nil {
+			break
+		}
+		runInput(c)
+	}
+	c.finish()
+}
+
+// runInput runs the requests that the read buffer has.
+func runInput(c *conn) {
+	c.awaitAsyncForward()
+	for c.start < c.end && !c.closing {
+		n, err := c.parse()
+		if n > 0 {
+			c.resumeInput()
+		}
+		if c.pending {
+			c.await()
+		}
+		c.run()
+		c.endReads()
+		if err != nil {
+			c.awaitAsyncForward()
 			if c.pending {
-				c.await()
+				c.await() // out is the settler's until then
 			}
-			c.run()
-			c.endReads()
-			if err != nil {
-				c.awaitAsyncForward()
-				if c.pending {
-					c.await() // out is the settler's until then
-				}
-				c.srv.stats.ProtocolErrors.Add(1)
-				if foreign, ok := err.(wire.ForeignError); ok {
-					c.srv.foreign.Report(c.srv.clock(), c.srv.log, c.net.RemoteAddr(), foreign)
-				} else {
-					c.out.Error("ERR " + err.Error())
-				}
-				c.closing = true
+			c.srv.stats.ProtocolErrors.Add(1)
+			if foreign, ok := err.(wire.ForeignError); ok {
+				c.srv.foreign.Report(c.srv.clock(), c.srv.log, c.net.RemoteAddr(), foreign)
+			} else {
+				c.out.Error("ERR " + err.Error())
 			}
-			if n == 0 {
-				break
-			}
+			c.closing = true
 		}
-		if !c.asyncForward.on && !c.pending {
-			if err := c.flush(); err != nil {
-				return
-			}
+		if n == 0 {
+			break
 		}
+	}
+	if !c.asyncForward.on && !c.pending && c.flush() != nil {
+		c.closing = true
 	}
 }
 
@@ -229,7 +246,12 @@ func (c *conn) parseMore() (int, error) {
 
 // await takes out back from the settler.
 func (c *conn) await() {
-	<-c.settled
+	select {
+	case <-c.settled:
+	default:
+		c.turn.Leave()
+		<-c.settled
+	}
 	c.pending = false
 	if c.from != nil {
 		c.from.group.begun()
@@ -270,27 +292,11 @@ func (c *conn) settle() {
 // sendAsync sends the replies without waiting for the client, and tells when they have
 // left: if the client reads more slowly than we write, somebody else has to wait.
 func (c *conn) sendAsync(sent chan<- struct{}) {
-	locked := len(c.out.Buf) > 0 && c.write.TryLock()
-	if locked {
-		n, err := c.direct.WriteSome(c.out.Buf)
-		c.sent(n)
-		if err != nil {
-			c.close()
-			n = len(c.out.Buf)
-		}
-		if n == len(c.out.Buf) {
-			c.write.Unlock()
-			c.replyBuf.reset()
-			sent <- struct{}{}
-			return
-		}
-		c.out.Buf = append(c.out.Buf[:0], c.out.Buf[n:]...)
-	}
+	locked := sendSome(c)
 	if len(c.out.Buf) == 0 {
 		sent <- struct{}{}
 		return
 	}
-	// The lock stays with the rest of the reply, lest a push lands in its middle.
 	go func() {
 		if !locked {
 			c.write.Lock()
@@ -349,10 +355,18 @@ func (c *conn) forgetReplies() {
 
 // flush sends all replies.
 func (c *conn) flush() error {
+	locked := false
+	if c.turn.InRound() && len(c.out.Buf) > 0 {
+		if locked = sendSome(c); len(c.out.Buf) > 0 {
+			c.leaveTurn()
+		}
+	}
 	if len(c.out.Buf) == 0 {
 		return nil
 	}
-	c.write.Lock()
+	if !locked {
+		c.write.Lock()
+	}
 	return c.flushLocked()
 }
 
@@ -395,6 +409,7 @@ func (c *conn) close() (first bool) {
 
 // finish ends the connection after serve.
 func (c *conn) finish() {
+	c.turn.Leave()
 	c.awaitAsyncForward()
 	if c.pending {
 		c.await()
@@ -409,6 +424,7 @@ func (c *conn) finish() {
 	c.out.Buf = nil
 	c.replyBuf.charge()
 	c.srv.remove(c)
+	c.srv.done.Done()
 }
 
 // clock is the time since the server was made.

@@ -35,6 +35,7 @@ func (c *conn) fill() error {
 		}
 	}
 	n, err := c.read(c.in[c.end:])
+	c.drained = n < len(c.in)-c.end
 	if n == 0 && err != nil {
 		return err
 	}
@@ -60,6 +61,9 @@ func (c *conn) widenInput() {
 // read is a Read that shows since when a client keeps a large request waiting
 // half-way: a few bytes now and then are no progress. Nor is such a client idle.
 func (c *conn) read(b []byte) (int, error) {
+	if c.turn.InRound() {
+		return readInTurn(c, b)
+	}
 	if c.end-c.start < keepInput {
 		return c.net.Read(b)
 	}
@@ -90,7 +94,7 @@ func (c *conn) growInput() bool {
 	c.resumeInput()
 	if n := int64(size - len(c.in)); size <= freeInput {
 		c.srv.budget.take(c, n)
-	} else if !c.srv.budget.acquire(c, n) {
+	} else if c.leaveTurn(); !c.srv.budget.acquire(c, n) {
 		return false
 	}
 	c.moveInput(size)

@@ -86,3 +86,24 @@ func (r *replyBuffer) charge() {
 		c.close()
 	}
 }
+
+// sendSome sends what leaves without waiting. It returns true if it keeps the lock: that stays with the rest of
+// the replies, lest a push lands in its middle.
+func sendSome(c *conn) (locked bool) {
+	if len(c.out.Buf) == 0 || !c.write.TryLock() {
+		return false
+	}
+	n, err := c.direct.WriteSome(c.out.Buf)
+	c.sent(n)
+	if err != nil {
+		c.close()
+		n = len(c.out.Buf)
+	}
+	if n < len(c.out.Buf) {
+		c.out.Buf = append(c.out.Buf[:0], c.out.Buf[n:]...)
+		return true
+	}
+	c.write.Unlock()
+	c.replyBuf.reset()
+	return false
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -107,17 +108,13 @@ func (l *lister) end(err error, next *store.Cursor) {
 	if !x.awaitSeen(l.at) {
 		return
 	}
-	head := make([]byte, 0, listHead)
+	var head wire.Writer
 	if next != nil {
-		cursor := strconv.FormatUint(uint64(*next), 10)
-		head = append(head, "*2\r\n$"...)
-		head = strconv.AppendInt(head, int64(len(cursor)), 10)
-		head = append(head, "\r\n"+cursor+"\r\n"...)
+		head.Array(2)
+		head.Bulk(strconv.AppendUint(nil, uint64(*next), 10))
 	}
-	head = append(head, '*')
-	head = strconv.AppendInt(head, int64(l.n), 10)
-	head = append(head, '\r', '\n')
-	n := l.at + copy(x.Buf[l.at:], head)
+	head.Array(l.n)
+	n := l.at + copy(x.Buf[l.at:], head.Buf)
 	n += copy(x.Buf[n:], x.Buf[l.at+listHead:])
 	x.Buf = x.Buf[:n]
 }

@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"time"
-
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
@@ -26,13 +24,6 @@ func (c *conn) countLoad(r *request, reply int) {
 			c.srv.meter.Count(p.Token(), size/(end-first))
 		}
 	}
-}
-
-// measureLoad brings the rates up to date. One goroutine calls it, once a second.
-func (s *Server) measureLoad(last *time.Duration) {
-	now := s.clock()
-	s.meter.Tick((now - *last).Seconds())
-	*last = now
 }
 
 // Load returns the load on this node's ranges.

@@ -1,9 +1,7 @@
 package resp
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
@@ -36,21 +34,11 @@ func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool)
 	if i := slices.IndexFunc(args, database.HasMark); i >= 0 {
 		number = c.srv.policies().Number(database.HeadOf(args[i]))
 	}
-	args = cmd.Redacted(args)
-	now := time.Now()
-	from := "lua"
-	if !scripted {
-		from = c.net.RemoteAddr().String()
-		if c.net.RemoteAddr().Network() == "unix" {
-			from = "unix:" + strings.TrimSuffix(from, ":0")
-		}
+	from := c.net.RemoteAddr()
+	if scripted {
+		from = nil
 	}
-	line := fmt.Appendf(nil, "+%d.%06d [%d %s]", now.Unix(), now.Nanosecond()/1000, number, from)
-	for _, arg := range args {
-		line = append(line, ' ')
-		line = admin.AppendQuoted(line, arg)
-	}
-	line = append(line, '\r', '\n')
+	line := admin.MonitorLine(time.Now(), number, from, cmd.Redacted(args))
 	m.Each(func(to *conn) { to.pushes.push(line) })
 }
 

@@ -108,19 +108,23 @@ func (c *conn) runResolved() {
 			i += c.queue(&c.reqs[i])
 			continue
 		}
-		if c.seeks(&c.reqs[i]) && !c.seek(&c.reqs[i]) {
-			return
+		if c.seeks(&c.reqs[i]) {
+			if c.leaveTurn(); !c.seek(&c.reqs[i]) {
+				return
+			}
 		}
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
 		c.hold = i+n < len(c.reqs) || c.from != nil
 		if n > 0 && i+n < len(c.reqs) && c.isSentAlong(&c.reqs[i+n]) {
 			c.leave()
+			c.leaveTurn()
 			i += c.forward(c.reqs[i:i+c.window(c.reqs[i:], n+1, routes)], routes)
 			continue
 		}
 		if n == 0 {
 			c.leave()
+			c.leaveTurn()
 			if c.reqs[i].owner != ownerSelf {
 				i += c.answerRemote(c.reqs[i:], routes)
 				continue

@@ -9,6 +9,9 @@ import (
 // runUnit runs requests as one unit, or the first of them if a client must take its
 // replies before there is room for more. It returns how many it has run.
 func (c *conn) runUnit(reqs []request) int {
+	if c.turn.InRound() && mayWait(c, reqs) {
+		c.leaveTurn()
+	}
 	for i := range reqs {
 		if r := &reqs[i]; r.msg == "" && c.srv.pause.Applies(r.cmd) {
 			routes := c.routes
@@ -44,6 +47,9 @@ func (c *conn) runUnit(reqs []request) int {
 		c.leased.ran(r)
 		c.call.req = r
 		c.runOne(r)
+		if c.call.StartsAgain() || c.call.waiter != nil || c.call.RunAgain {
+			c.leaveTurn()
+		}
 		if c.call.StartsAgain() {
 			return c.widen(r)
 		}
@@ -97,6 +103,7 @@ func (c *conn) validReplies(n int) int {
 	if c.commit() || c.leased.fine() {
 		return n
 	}
+	c.leaveTurn()
 	stopping := false
 	select {
 	case <-c.srv.stop: // no newer routes come
@@ -173,6 +180,7 @@ func (c *conn) beginWith(reqs []request) bool {
 	if c.every || !c.unit.TryBegin(now, c.places) {
 		routes := c.routes
 		c.leave()
+		c.leaveTurn()
 		if c.every {
 			c.unit.Begin(now, nil)
 			c.unit.LatchAll()

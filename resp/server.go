@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/internal/rounds"
 	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
@@ -48,6 +49,9 @@ type Config struct {
 	Debug string
 	// TLS, if set, is spoken on every connection.
 	TLS *tls.Config
+	// Rounds has clients without TLS served in rounds. Sockets that a listener has accepted are closed then, and
+	// duplicates take their place.
+	Rounds bool
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
@@ -145,6 +149,7 @@ type Server struct {
 	scripts         scriptState
 	process         uint64 // in the tokens of watched keys
 	admin           *admin.Server
+	poller          rounds.Lazy
 	routing         sync.Mutex // serializes SetRoutes
 	routes          atomic.Pointer[Routes]
 	lease           atomic.Pointer[Lease] // nil on a node that needs none
@@ -225,6 +230,8 @@ func NewServer(cfg Config) (*Server, error) {
 	s.done.Add(1)
 	m := report.New[*sample](s.table, cfg.Scope)
 	serverMetrics(m)
+	report.Stats(m, func(x *sample) *stats.Stats { return x.srv.stats })
+	report.Load(m, func(x *sample) *status.Load { return &x.load })
 	report.Moves(m, func(x *sample) *status.Moves { return &x.moves })
 	report.Store(m, func(x *sample) *store.Stats { return &x.store })
 	go s.watchConnections(m)
@@ -300,6 +307,9 @@ func (s *Server) accept(nc net.Conn) {
 		return
 	}
 	s.setKeepAlive(nc)
+	if s.cfg.Rounds {
+		nc = s.poller.Take(nc)
+	}
 	c := newConn(s, nc)
 	s.mu.Lock()
 	if s.closing {
@@ -315,10 +325,7 @@ func (s *Server) accept(nc net.Conn) {
 	s.done.Add(1)
 	s.mu.Unlock()
 	s.stats.Accepted.Add(1)
-	go func() {
-		defer s.done.Done()
-		c.serve()
-	}()
+	go openConn(c)
 }
 
 func (s *Server) setKeepAlive(nc net.Conn) {
@@ -395,6 +402,7 @@ func (s *Server) Close(ctx context.Context) error {
 		close(done)
 	}()
 	defer func() { _ = s.audit.Close() }()
+	defer s.poller.Close()
 	defer s.keyEvents.close()
 	defer s.tracking.close()
 	select {

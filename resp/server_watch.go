@@ -21,7 +21,9 @@ func (s *Server) watchConnections(m *reporter) {
 		s.store.FailUnacked(s.forwardTimeout())
 		s.scripts.Look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
 		s.keyEvents.look()
-		s.measureLoad(&measured)
+		now := s.clock()
+		s.meter.Tick((now - measured).Seconds())
+		measured = now
 		s.sample(m)
 	}
 }

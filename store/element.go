@@ -236,6 +236,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	}
 	l := &u.s.latches[latch.Of(v.place)]
 	version := l.Version()
+	mayWait(u)
 	value, closer, err := u.s.db.Get(k)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {

@@ -31,6 +31,7 @@ func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Eleme
 	if r := u.reader(v.place, key); r != nil {
 		return elements.Of(src, b, r.iter)
 	}
+	mayWait(u)
 	iter, err := u.s.db.NewIter(&pebble.IterOptions{LowerBound: b.Lower, UpperBound: b.Upper})
 	if err != nil {
 		return elements.None(src, b, u.s.readFailed(err))

@@ -109,6 +109,7 @@ func (u *Unit) piece(prefix, key []byte, v *Value, i int64) (data []byte, closer
 		}
 		return data, nil, nil
 	}
+	mayWait(u)
 	data, closer, err = u.s.db.Get(pieceKey)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil, nil

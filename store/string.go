@@ -260,6 +260,7 @@ func (u *Unit) openReader(p Place, key []byte) (h layout.Header, err error) {
 	if r == nil {
 		prefix := layout.AppendDataPrefix(nil, p, key)
 		open := func() (*pebble.Iterator, error) {
+			mayWait(u)
 			return u.s.db.NewIter(&pebble.IterOptions{
 				LowerBound: prefix,
 				UpperBound: layout.PrefixEnd(append([]byte(nil), prefix...)),

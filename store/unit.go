@@ -63,6 +63,9 @@ type Unit struct {
 	flushed bool
 	// split is flushed until the unit ends, and counted in Store.pins.
 	split bool
+	// BeforeDisk, if set, is called before something is read that the cache does not have: the unit may wait
+	// for the disk then. It is set once, before the first Begin.
+	BeforeDisk func()
 	// grow: see KeepAbortable.
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.

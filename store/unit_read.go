@@ -138,6 +138,7 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided in
 	}
 	version := l.Version()
 	u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], p, key)
+	mayWait(u)
 	value, closer, err := u.s.db.Get(u.pbuf)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -152,6 +153,13 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided in
 		u.s.cache.Fill(p, key, line, l, version)
 	}
 	return line, 0, true, nil
+}
+
+// mayWait is called before a read from Pebble.
+func mayWait(u *Unit) {
+	if u.BeforeDisk != nil {
+		u.BeforeDisk()
+	}
 }
 
 // clockTolerance is for how long, in milliseconds, the clock of another node may say that a key

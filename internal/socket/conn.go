@@ -14,6 +14,7 @@ type Conn struct {
 	raw      syscall.RawConn
 	in, out  transfer
 	anything func(fd uintptr) bool // made once each
+	now      func(fd uintptr) bool
 	all      func(fd uintptr) bool
 	some     func(fd uintptr) bool
 }
@@ -39,6 +40,7 @@ func Of(c net.Conn) (net.Conn, *Conn) {
 	}
 	s := &Conn{Conn: c, raw: raw}
 	s.anything, s.all, s.some = s.readAnything, s.writeAll, s.writeSome
+	s.now = func(fd uintptr) bool { s.readAnything(fd); return true }
 	return s, s
 }
 
@@ -56,6 +58,17 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 	c.in = transfer{p: p}
 	err := c.raw.Read(c.anything)
+	c.in.p = nil
+	if c.in.err != nil {
+		err = c.in.err
+	}
+	return c.in.n, err
+}
+
+// ReadSome reads what is there, which may be nothing: it does not wait.
+func (c *Conn) ReadSome(p []byte) (int, error) {
+	c.in = transfer{p: p}
+	err := c.raw.Read(c.now)
 	c.in.p = nil
 	if c.in.err != nil {
 		err = c.in.err

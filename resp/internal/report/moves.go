@@ -25,6 +25,14 @@ func Moves[X any](m *Reporter[X], of func(X) *status.Moves) {
 	scrubs(m, of)
 }
 
+// Load lists the metrics of the load on a node's ranges.
+func Load[X any](m *Reporter[X], of func(X) *status.Load) {
+	m.Gauge("load_operations_per_second", func(x X) float64 { return of(x).Ops })
+	m.Gauge("load_bytes_per_second", func(x X) float64 { return of(x).Bytes })
+	m.Gauge("load_hottest_range_operations_per_second", func(x X) float64 { return of(x).HottestRate.Ops })
+	m.Gauge("load_hottest_range_bytes_per_second", func(x X) float64 { return of(x).HottestRate.Bytes })
+}
+
 // leases lists the metrics of the node's lease, and of what it has granted as the leader.
 func leases[X any](m *Reporter[X], of func(X) *status.Moves) {
 	m.Gauge("lease_valid", func(x X) float64 { return float64(bit(of(x).Lease.Valid)) })

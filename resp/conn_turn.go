@@ -1,0 +1,80 @@
+package resp
+
+import "github.com/ringside-kv/ringside/internal/rounds"
+
+// A connection is served by a goroutine of its own, or in rounds of many connections (package rounds), where it
+// pays neither for a change of goroutines nor for a read that finds nothing. It leaves the round before what
+// may wait (leaveTurn): for other nodes, for values that the cache does not have, for latches that are taken,
+// for clients that read slowly. A wait that is overlooked, or a command that takes long, costs the other
+// connections some milliseconds: see package rounds.
+
+// maxTurnReads is how often a connection reads in one turn.
+const maxTurnReads = 4
+
+// turns is where a connection is served.
+type turns struct {
+	polled    *rounds.Conn // nil: by its own goroutine only
+	turn      rounds.Turn
+	turnReads int  // in this turn
+	drained   bool // the last read took all that there was
+}
+
+// A turnHandler serves a connection of a poller.
+type turnHandler struct{ c *conn }
+
+// Ready implements [rounds.Handler].
+func (h turnHandler) Ready(t rounds.Turn) {
+	c := h.c
+	if c.asyncForward.on { // all but reading is up to whoever brings the replies, until they have left
+		select {
+		case <-c.asyncForward.done:
+			c.asyncForward.on = false
+		default:
+			t.Leave()
+		}
+	}
+	if t.InRound() {
+		c.turn, c.turnReads = t, 0
+	}
+	c.serve()
+}
+
+// Resume implements [rounds.Handler].
+func (h turnHandler) Resume() { h.c.serve() }
+
+// leaveTurn has the connection go on in a goroutine of its own, if it has a turn.
+func (t *turns) leaveTurn() { t.turn.Leave() }
+
+// parkIdle gives the connection up until its client sends something, if it may be served in a round. It
+// returns false if the caller keeps it.
+func (t *turns) parkIdle() bool {
+	if t.polled == nil || !t.drained {
+		return false
+	}
+	t.drained = false
+	turn := t.turn
+	if turn.InRound() {
+		t.turn = rounds.Turn{}
+	}
+	parked := t.polled.Park()
+	if !parked && turn.InRound() {
+		t.turn = turn
+	}
+	return parked
+}
+
+// readInTurn reads what there is, without waiting.
+func readInTurn(c *conn, b []byte) (int, error) {
+	if c.turnReads++; c.turnReads > maxTurnReads || c.end-c.start >= keepInput {
+		c.leaveTurn()
+		return c.read(b)
+	}
+	return c.direct.ReadSome(b)
+}
+
+// mayWait reports whether the requests of a unit may wait for something other than the disk.
+func mayWait(c *conn, reqs []request) bool {
+	s := c.srv
+	return c.every || s.pause.Active() || s.quota.Limits() || s.blocked.withTargets.Load() > 0 ||
+		len(reqs) == 1 && reqs[0].waits // they are alone in their units
+}

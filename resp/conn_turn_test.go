@@ -1,0 +1,73 @@
+//go:build linux
+
+package resp
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
+	"github.com/ringside-kv/ringside/store"
+)
+
+func inRounds(c *Config, _ *store.Config) { c.Rounds = true }
+
+// A connection that waits for its client's next request has no goroutine, and is served all the same.
+func TestIdleConnectionsHaveNoGoroutine(t *testing.T) {
+	_, addr := serveTest(t, inRounds)
+	const clients = 200
+	before := runtime.NumGoroutine()
+	var all []*resptest.Conn
+	for i := range clients {
+		c := resptest.Dial(t, addr, 2)
+		c.Want("+OK", "SET", fmt.Sprint("k", i), "v")
+		all = append(all, c)
+	}
+	resptest.WaitFor(t, "the goroutines end", func() bool { return runtime.NumGoroutine() < before+clients/4 })
+	for i, c := range all {
+		c.Want("$v", "GET", fmt.Sprint("k", i))
+	}
+}
+
+// Commands that run long, and clients that read nothing, hold up nobody whose connection takes turns with theirs.
+func TestTurnsAreLeftByLongCommandsAndSlowClients(t *testing.T) {
+	srv, addr := serveTest(t, inRounds)
+	others := make([]*resptest.Conn, 20)
+	for i := range others {
+		others[i] = resptest.Dial(t, addr, 2)
+		others[i].Want("+PONG", "PING")
+	}
+	askAll := func() {
+		t.Helper()
+		for range 20 {
+			for i, c := range others {
+				c.Want("+OK", "SET", fmt.Sprint("k", i), "v")
+				c.Want("$v", "GET", fmt.Sprint("k", i))
+			}
+		}
+	}
+	slow := resptest.DialRaw(t, addr)
+	slow.Want("+OK", "SET", "large", strings.Repeat("v", 1<<20))
+	for range 20 {
+		slow.Send("GET", "large")
+	}
+	askAll()
+	script := resptest.DialRaw(t, addr)
+	script.Send("EVAL", "while true do end", "0")
+	resptest.WaitFor(t, "the script runs", func() bool {
+		return srv.scripts.Any(func(*scripts.Run) bool { return true })
+	})
+	askAll()
+	others[0].Want("+OK", "SCRIPT", "KILL")
+	if got := script.Next().String(); !strings.Contains(got, "killed") {
+		t.Errorf("the script ended with %s", got)
+	}
+	for range 20 {
+		if got := slow.Next(); len(got.Text) != 1<<20 {
+			t.Fatalf("%d bytes", len(got.Text))
+		}
+	}
+}
