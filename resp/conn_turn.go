@@ -25,7 +25,7 @@ type turnHandler struct{ c *conn }
 // Ready implements [rounds.Handler].
 func (h turnHandler) Ready(t rounds.Turn) {
 	c := h.c
-	if c.asyncForward.on { // all but reading is up to whoever brings the replies, until they have left
+	if c.asyncForward.on { // the goroutine that receives the replies owns all but the reads until they have left
 		select {
 		case <-c.asyncForward.done:
 			c.asyncForward.on = false

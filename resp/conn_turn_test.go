@@ -32,7 +32,7 @@ func TestIdleConnectionsHaveNoGoroutine(t *testing.T) {
 	}
 }
 
-// Commands that run long, and clients that read nothing, hold up nobody whose connection takes turns with theirs.
+// While commands run long, and clients do not read, other connections are served.
 func TestTurnsAreLeftByLongCommandsAndSlowClients(t *testing.T) {
 	srv, addr := serveTest(t, inRounds)
 	others := make([]*resptest.Conn, 20)

@@ -42,7 +42,7 @@ func (c *Conn) Park() bool {
 	if !c.mustGoOn() {
 		return true
 	}
-	// Unless somebody else has taken it meanwhile.
+	// If another goroutine has taken it, that one is the owner now.
 	return !c.take()
 }
 
@@ -162,8 +162,8 @@ func (c *Conn) Read(b []byte) (n int, err error) {
 		return 0, nil
 	}
 	failed := c.try(&c.in, func(fd uintptr) bool {
-		n, err = unix.Read(int(fd), b)
-		return !isAgain(err)
+		n, err = uninterrupted(unix.Read, fd, b)
+		return !errors.Is(err, unix.EAGAIN)
 	})
 	switch {
 	case failed != nil:
@@ -181,8 +181,8 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 	failed := c.try(&c.out, func(fd uintptr) bool {
 		for written < len(b) {
 			var n int
-			if n, err = unix.Write(int(fd), b[written:]); err != nil {
-				return !isAgain(err)
+			if n, err = uninterrupted(unix.Write, fd, b[written:]); err != nil {
+				return !errors.Is(err, unix.EAGAIN)
 			}
 			written += n
 		}
@@ -197,7 +197,15 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 	return written, nil
 }
 
-func isAgain(err error) bool { return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) }
+// uninterrupted repeats a call that a signal has interrupted. To wait instead could be for ever: no event tells of
+// what has been there before.
+func uninterrupted(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
+	for {
+		if n, err := call(int(fd), b); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
 
 func (c *Conn) opError(op string, err error) error {
 	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}

@@ -90,7 +90,7 @@ func (p *Poller) Close() error {
 	return err
 }
 
-// Take takes a connection over from package net: nc is closed, and what it was goes on as a Conn.
+// Take replaces a connection of package net by a Conn with a duplicate of its socket, and closes nc.
 // The error is errors.ErrUnsupported for what is no bare socket; then, as after any error, nc is as it was.
 func (p *Poller) Take(nc net.Conn) (*Conn, error) {
 	if !isSocket(nc) {
@@ -119,12 +119,12 @@ func (p *Poller) Take(nc net.Conn) (*Conn, error) {
 		p.forget(c)
 		return nil, fmt.Errorf("epoll: %w", err)
 	}
-	_ = nc.Close() // its descriptor; the socket goes on
+	_ = nc.Close() // closes its descriptor only: the duplicate keeps the socket open
 	return c, nil
 }
 
-// forget closes the descriptor of a connection that nobody uses any more. In this order: as soon as it is
-// closed, another connection may have its number.
+// forget closes the descriptor of a connection that has no users. It clears the entry first: as soon as the
+// descriptor is closed, another connection may get its number.
 func (p *Poller) forget(c *Conn) {
 	p.mu.Lock()
 	p.conns[c.fd] = nil
@@ -308,8 +308,8 @@ type Turn struct {
 	left *bool  // of a helper's: set when it leaves
 }
 
-// Leave ends the turn: the others have theirs, and the caller goes on in a goroutine that belongs to
-// the connection. It does nothing if there is no turn, or it has ended.
+// Leave ends the turn: another goroutine continues the round, and the caller's goroutine belongs to the
+// connection until that parks. It does nothing if there is no turn, or it has ended.
 func (t *Turn) Leave() {
 	switch {
 	case t.p == nil:
@@ -325,5 +325,5 @@ func (t *Turn) Leave() {
 
 func (t *Turn) isHelpers() bool { return t.left != nil }
 
-// InRound reports whether the turn goes on, so that the caller must not wait.
+// InRound reports whether the turn has not ended: then the caller must not wait.
 func (t *Turn) InRound() bool { return t.p != nil }

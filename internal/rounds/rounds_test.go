@@ -229,7 +229,7 @@ func TestHelpersTakeTurns(t *testing.T) {
 	})
 }
 
-// A handler that waits in its turn holds up nobody.
+// While a handler waits in its turn, other connections are served.
 func TestTurnThatDoesNotEndIsPassedBy(t *testing.T) {
 	open := startPoller(t)
 	release, waits := make(chan struct{}), make(chan struct{}, 1)
@@ -260,7 +260,7 @@ func TestTurnThatDoesNotEndIsPassedBy(t *testing.T) {
 	}
 }
 
-// Whoever closes a parked connection, or ends its time, resumes it.
+// Close and the deadline for reads resume a parked connection.
 func TestParkedConnectionsEnd(t *testing.T) {
 	open := startPoller(t)
 	for name, test := range map[string]struct {

@@ -1,12 +1,15 @@
 package report
 
-import "github.com/ringside-kv/ringside/resp/status"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/status"
+)
 
 // Moves lists the metrics of the moving of data. They are of this node: what it has handed
 // over, and what it is handing over.
 func Moves[X any](m *Reporter[X], of func(X) *status.Moves) {
 	m.Gauge("handoffs_running", func(x X) float64 { return float64(of(x).Running) })
-	m.Gauge("handoffs_paused", func(x X) float64 { return float64(bit(of(x).Paused)) })
+	m.Gauge("handoffs_paused", func(x X) float64 { return float64(admin.Bit(of(x).Paused)) })
 	m.Gauge("handoffs_throttle_bytes_per_second", func(x X) float64 { return float64(of(x).Throttle) })
 	m.Gauge("pending_keys", func(x X) float64 { return float64(of(x).PendingKeys) })
 	m.Gauge("pending_bytes", func(x X) float64 { return float64(of(x).PendingBytes) })
@@ -35,10 +38,10 @@ func Load[X any](m *Reporter[X], of func(X) *status.Load) {
 
 // leases lists the metrics of the node's lease, and of what it has granted as the leader.
 func leases[X any](m *Reporter[X], of func(X) *status.Moves) {
-	m.Gauge("lease_valid", func(x X) float64 { return float64(bit(of(x).Lease.Valid)) })
+	m.Gauge("lease_valid", func(x X) float64 { return float64(admin.Bit(of(x).Lease.Valid)) })
 	m.Gauge("lease_left_seconds", func(x X) float64 { return of(x).Lease.Left })
 	m.Gauge("clock_offset_seconds", func(x X) float64 { return of(x).Lease.ClockOffset })
-	m.Gauge("clock_skewed", func(x X) float64 { return float64(bit(of(x).Lease.ClockSkewed)) })
+	m.Gauge("clock_skewed", func(x X) float64 { return float64(admin.Bit(of(x).Lease.ClockSkewed)) })
 	m.Count("lease_requests_total", func(x X) int64 { return of(x).Lease.Granted }, "result", "granted")
 	m.Count("lease_requests_total", func(x X) int64 { return of(x).Lease.Refused }, "result", "refused")
 	m.Count("lease_lapses_total", func(x X) int64 { return of(x).Lease.Lapses })
@@ -50,7 +53,7 @@ func leases[X any](m *Reporter[X], of func(X) *status.Moves) {
 
 // scrubs lists the metrics of the comparison of copies.
 func scrubs[X any](m *Reporter[X], of func(X) *status.Moves) {
-	m.Gauge("scrub_running", func(x X) float64 { return float64(bit(of(x).Scrub.Running)) })
+	m.Gauge("scrub_running", func(x X) float64 { return float64(admin.Bit(of(x).Scrub.Running)) })
 	m.Gauge("scrub_round_ranges", func(x X) float64 { return float64(of(x).Scrub.Total) })
 	m.Gauge("scrub_round_ranges_done", func(x X) float64 { return float64(of(x).Scrub.Done) })
 	m.Gauge("scrub_oldest_seconds", func(x X) float64 { return of(x).Scrub.OldestAge })
@@ -65,11 +68,4 @@ func scrubs[X any](m *Reporter[X], of func(X) *status.Moves) {
 	m.Gauge("ranges_damaged", func(x X) float64 { return float64(of(x).Scrub.Damaged) })
 	m.Count("damaged_ranges_total", func(x X) int64 { return of(x).Scrub.Yielded }, "result", "given_up")
 	m.Count("damaged_ranges_total", func(x X) int64 { return of(x).Scrub.Discarded }, "result", "discarded")
-}
-
-func bit(set bool) int {
-	if set {
-		return 1
-	}
-	return 0
 }
