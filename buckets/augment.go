@@ -45,8 +45,10 @@ func (b *balance) augment() bool {
 // floor would have cost less at another, and trades. It returns false when there is
 // none, which then is the cheapest choice of ceilings.
 func (b *balance) improve() bool {
-	if b.travelling() == b.least {
-		return false // nothing can be better, so nothing needs to be searched
+	if b.zone == nil && b.travelling() == b.least {
+		// Nothing can be better, so nothing needs to be searched. In zones least is no bound: it counts copies
+		// that were one too many for their zone, which their members may take back.
+		return false
 	}
 	above := func(m int) bool { return m < len(b.members) && b.held[m] > b.floors[m] }
 	below := func(m int) bool { return b.held[m] < b.ceilings[m] }
