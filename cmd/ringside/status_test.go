@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/resp/status"
@@ -93,12 +94,11 @@ func TestStatusGivesThePassword(t *testing.T) {
 }
 
 func TestStatusSaysWhyThereIsNone(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, release, err := freeport.Loopback(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := l.Addr().String()
-	_ = l.Close()
+	defer release()
 	for name, test := range map[string]struct{ answer, want string }{
 		"no Ringside":    {"-ERR unknown command 'RING', with args beginning with: 'STATUS' 'JSON' \r\n", "it does not know RING STATUS"},
 		"not Redis":      {"HTTP/1.1 400 Bad Request\r\n\r\n", "is not an answer of a Redis server"},
@@ -116,7 +116,7 @@ func TestStatusSaysWhyThereIsNone(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", name, code, stderr)
 		}
 	}
-	if code, _, stderr := ringside(nil, "status", "--addr", closed); code != 1 || !strings.Contains(stderr, "connection refused") {
+	if code, _, stderr := ringside(nil, "status", "--addr", nobody[0]); code != 1 || !strings.Contains(stderr, "connection refused") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

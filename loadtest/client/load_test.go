@@ -3,13 +3,13 @@ package client
 import (
 	"context"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
@@ -229,14 +229,13 @@ func TestPhasesAndLiveFigures(t *testing.T) {
 }
 
 func TestOpenReportsUnreachableServers(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, release, err := freeport.Loopback(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := listener.Addr().String()
-	_ = listener.Close()
+	defer release()
 	for _, route := range []Route{One, Any, Ring, Cluster} {
-		_, err := Open(within(t), Config{Workload: workloadOf(t, "1 get"), Targets: only(nobody), Route: route, Timeout: time.Second})
+		_, err := Open(within(t), Config{Workload: workloadOf(t, "1 get"), Targets: only(nobody[0]), Route: route, Timeout: time.Second})
 		if err == nil || strings.Count(err.Error(), "refused") != 1 { // however many clients there are
 			t.Errorf("%s: %v", route, err)
 		}

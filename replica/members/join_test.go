@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/freeport"
 )
 
 // names is a resolver that tests fill.
@@ -55,13 +57,12 @@ func TestNameStandsForSeveralPeers(t *testing.T) {
 }
 
 func TestJoinRetriesUntilThePeerStarts(t *testing.T) {
-	// A port that is free now stands for the peer that is yet to come.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, release, err := freeport.Loopback(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := l.Addr().String()
-	l.Close()
+	defer release()
+	later := free[0]
 	told := newRecords()
 	cfg := testConfig(t, "b", 1, later)
 	cfg.Logger = slog.New(told)
@@ -72,19 +73,19 @@ func TestJoinRetriesUntilThePeerStarts(t *testing.T) {
 	cfg.BindAddr = later
 	a, err := Open(cfg)
 	if err != nil {
-		t.Skip("the port was taken meanwhile:", err)
+		t.Fatal(err)
 	}
 	defer a.Close()
 	awaitNode(t, b, "a", Alive, 1)
 }
 
 func TestOwnAddressIsNeitherAnErrorNorASuccess(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, release, err := freeport.Loopback(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := l.Addr().String()
-	l.Close()
+	defer release()
+	own := free[0]
 	_, port, _ := net.SplitHostPort(own)
 	names := newNames()
 	names.set("self.example", "127.0.0.1")
@@ -92,7 +93,7 @@ func TestOwnAddressIsNeitherAnErrorNorASuccess(t *testing.T) {
 	cfg.BindAddr, cfg.Resolver = own, names
 	a, err := Open(cfg)
 	if err != nil {
-		t.Skip("the port was taken meanwhile:", err)
+		t.Fatal(err)
 	}
 	defer a.Close()
 	for range 3 { // looked up again and again

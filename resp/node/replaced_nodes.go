@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -11,7 +12,9 @@ import (
 // replacedNodes finds nodes that were replaced, so that no request waits for their replies. It
 // belongs to one goroutine.
 type replacedNodes struct {
-	seen map[string]knownStart // by node
+	self        string                // this node
+	incarnation uint64                // and this start of it
+	seen        map[string]knownStart // by node
 }
 
 // A knownStart is one of a node, as the table has it.
@@ -19,7 +22,13 @@ type knownStart struct{ incarnation, failed uint64 }
 
 // update returns the nodes that were replaced since the last look, each with the incarnation
 // before which none of its starts answers any more. What goes to a later start is answered.
+//
+// A node that starts replays the history of the table. Until its own start is registered it has sent no requests
+// (Engine.publishRoutes), and nodes that were replaced by then may have come back long ago.
 func (r *replacedNodes) update(nodes []table.Node) (before map[string]uint64) {
+	if !slices.ContainsFunc(nodes, func(n table.Node) bool { return n.ID == r.self && n.Incarnation == r.incarnation }) {
+		return nil
+	}
 	first := r.seen == nil
 	if first {
 		r.seen = make(map[string]knownStart)
@@ -46,7 +55,7 @@ const abandonAgain = 100 * time.Millisecond
 func (c *cluster) watchReplaced() {
 	changes, cancel := c.table.Changes()
 	defer cancel()
-	var seen replacedNodes
+	seen := replacedNodes{self: c.n.id, incarnation: c.incarnation}
 	seen.update(c.table.State().Nodes())
 	var again <-chan time.Time
 	late := make(map[string]uint64)
