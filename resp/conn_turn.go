@@ -2,11 +2,10 @@ package resp
 
 import "github.com/ringside-kv/ringside/internal/rounds"
 
-// A connection is served by a goroutine of its own, or in rounds of many connections (package rounds), where it
-// pays neither for a change of goroutines nor for a read that finds nothing. It leaves the round before what
-// may wait (leaveTurn): for other nodes, for values that the cache does not have, for latches that are taken,
-// for clients that read slowly. A wait that is overlooked, or a command that takes long, costs the other
-// connections some milliseconds: see package rounds.
+// A connection is served in rounds of many connections (package rounds) or by a goroutine of its own. It leaves
+// the round before what may wait (leaveTurn): for other nodes, for values that the cache does not have, for latches
+// that are taken, for clients that read slowly. A wait that is overlooked, or a command that takes long, costs the
+// other connections some milliseconds.
 
 // maxTurnReads is how often a connection reads in one turn.
 const maxTurnReads = 4
@@ -53,11 +52,9 @@ func (t *turns) parkIdle() bool {
 	}
 	t.drained = false
 	turn := t.turn
-	if turn.InRound() {
-		t.turn = rounds.Turn{}
-	}
+	t.turn = rounds.Turn{}
 	parked := t.polled.Park()
-	if !parked && turn.InRound() {
+	if !parked { // else the connection may be another goroutine's by now
 		t.turn = turn
 	}
 	return parked
@@ -77,4 +74,10 @@ func mayWait(c *conn, reqs []request) bool {
 	s := c.srv
 	return c.every || s.pause.Active() || s.quota.Limits() || s.blocked.withTargets.Load() > 0 ||
 		len(reqs) == 1 && reqs[0].waits // they are alone in their units
+}
+
+// publishesAtOnce reports whether a request is a message to clients of this node alone: it waits for nobody.
+func publishesAtOnce(c *conn, r *request) bool {
+	routes := c.srv.routes.Load()
+	return r.owner == ownerSelf && r.cmd.Publishes && !c.srv.pause.Applies(r.cmd) && (routes == nil || len(routes.peers) == 0)
 }

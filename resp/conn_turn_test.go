@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/internal/rounds"
 	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/store"
 )
 
-func inRounds(c *Config, _ *store.Config) { c.Rounds = true }
+func inRounds(c *Config, _ *store.Config) { c.Rounds = new(rounds.Lazy) }
 
 // A connection that waits for its client's next request has no goroutine, and is served all the same.
 func TestIdleConnectionsHaveNoGoroutine(t *testing.T) {

@@ -124,7 +124,9 @@ func (c *conn) runResolved() {
 		}
 		if n == 0 {
 			c.leave()
-			c.leaveTurn()
+			if !publishesAtOnce(c, &c.reqs[i]) {
+				c.leaveTurn()
+			}
 			if c.reqs[i].owner != ownerSelf {
 				i += c.answerRemote(c.reqs[i:], routes)
 				continue

@@ -49,9 +49,8 @@ type Config struct {
 	Debug string
 	// TLS, if set, is spoken on every connection.
 	TLS *tls.Config
-	// Rounds has clients without TLS served in rounds. Sockets that a listener has accepted are closed then, and
-	// duplicates take their place.
-	Rounds bool
+	// Rounds, if set, serves clients without TLS, by duplicates of their sockets. The server closes it.
+	Rounds *rounds.Lazy
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
@@ -149,7 +148,6 @@ type Server struct {
 	scripts         scriptState
 	process         uint64 // in the tokens of watched keys
 	admin           *admin.Server
-	poller          rounds.Lazy
 	routing         sync.Mutex // serializes SetRoutes
 	routes          atomic.Pointer[Routes]
 	lease           atomic.Pointer[Lease] // nil on a node that needs none
@@ -307,14 +305,11 @@ func (s *Server) accept(nc net.Conn) {
 		return
 	}
 	s.setKeepAlive(nc)
-	if s.cfg.Rounds {
-		nc = s.poller.Take(nc)
-	}
-	c := newConn(s, nc)
+	c := newConn(s, s.cfg.Rounds.Take(nc))
 	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
-		_ = nc.Close()
+		_ = c.net.Close()
 		return
 	}
 	s.conns[c.session.id] = c
@@ -402,7 +397,7 @@ func (s *Server) Close(ctx context.Context) error {
 		close(done)
 	}()
 	defer func() { _ = s.audit.Close() }()
-	defer s.poller.Close()
+	defer s.cfg.Rounds.Close()
 	defer s.keyEvents.close()
 	defer s.tracking.close()
 	select {

@@ -117,6 +117,16 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// sever is Close that drops what has not been sent.
+func (c *Conn) sever() {
+	if c.acquire() {
+		// Sockets that know no such option send nothing late.
+		_ = unix.SetsockoptLinger(c.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+		c.release()
+	}
+	_ = c.Close()
+}
+
 // SyscallConn implements [syscall.Conn]. Reads and writes through it wait and heed deadlines as those
 // of package net do.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return rawConn{c}, nil }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -93,10 +94,11 @@ func (p *Poller) Close() error {
 // Take replaces a connection of package net by a Conn with a duplicate of its socket, and closes nc.
 // The error is errors.ErrUnsupported for what is no bare socket; then, as after any error, nc is as it was.
 func (p *Poller) Take(nc net.Conn) (*Conn, error) {
-	if !isSocket(nc) {
+	bare, _ := socketOf(nc).(syscall.Conn)
+	if bare == nil {
 		return nil, errors.ErrUnsupported
 	}
-	raw, err := nc.(syscall.Conn).SyscallConn()
+	raw, err := bare.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +123,18 @@ func (p *Poller) Take(nc net.Conn) (*Conn, error) {
 	}
 	_ = nc.Close() // closes its descriptor only: the duplicate keeps the socket open
 	return c, nil
+}
+
+// sever closes all connections, and drops what they have not sent.
+func (p *Poller) sever() {
+	p.mu.RLock()
+	conns := slices.Clone(p.conns)
+	p.mu.RUnlock()
+	for _, c := range conns {
+		if c != nil {
+			c.sever()
+		}
+	}
 }
 
 // forget closes the descriptor of a connection that has no users. It clears the entry first: as soon as the

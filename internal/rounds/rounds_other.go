@@ -19,6 +19,8 @@ func (*Poller) Close() error { return nil }
 // Take returns errors.ErrUnsupported.
 func (*Poller) Take(net.Conn) (*Conn, error) { return nil, errors.ErrUnsupported }
 
+func (*Poller) sever() {}
+
 // Conn is never made.
 type Conn struct{ net.Conn }
 

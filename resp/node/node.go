@@ -171,7 +171,7 @@ func (n *Node) open() (err error) {
 		Databases:  n.databases,
 		Shutdown:   func() { n.finish(nil) },
 		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
-		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope,
+		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope, Rounds: &n.cfg.env.Conns.Rounds,
 	})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"weak"
 
+	"github.com/ringside-kv/ringside/internal/rounds"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 )
@@ -19,9 +20,11 @@ import (
 // A ConnSet holds all connections and listeners of a node, so that they can be closed at once. Its
 // methods may be called from any goroutine.
 //
-// TCP connections are used directly, without a wrapper. The set refers to them weakly and forgets
-// them with their owners.
+// Connections of clients leave the set for Rounds, which is severed with it. Other TCP connections are used
+// directly, without a wrapper. The set refers to them weakly and forgets them with their owners.
 type ConnSet struct {
+	Rounds rounds.Lazy
+
 	mu     sync.Mutex
 	closed bool
 	tcp    map[weak.Pointer[net.TCPConn]]struct{}
@@ -43,6 +46,8 @@ func (s *ConnSet) CloseAll() {
 	for _, c := range others {
 		_ = c.Close()
 	}
+	// What has been accepted before is closed, or a duplicate of Rounds took its place, or none can any more.
+	s.Rounds.Sever()
 }
 
 // Listen listens for streams by means of what lies under the wire.
@@ -148,6 +153,9 @@ type trackedConn struct {
 	net.Conn
 	wire *ConnSet
 }
+
+// Socket implements [rounds.Wrapper].
+func (c *trackedConn) Socket() net.Conn { return c.Conn }
 
 // SyscallConn implements syscall.Conn for Unix sockets.
 func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {

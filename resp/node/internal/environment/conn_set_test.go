@@ -58,6 +58,20 @@ func TestWireIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var served []net.Conn // connections of clients
+	for _, network := range []string{"tcp", "unix"} {
+		l := listenFor(t, w, network)
+		client, err := net.Dial(network, l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		served = append(served, w.Rounds.Take(conn), client)
+	}
 	runtime.GC() // they are kept as long as somebody has them
 	w.CloseAll()
 	for what, conn := range map[string]net.Conn{"accepted": outside, "dialled": other} {
@@ -71,6 +85,16 @@ func TestWireIsCut(t *testing.T) {
 			t.Errorf("what was %s: %v", what, err)
 		}
 	}
+	for i := 0; i < len(served); i += 2 {
+		if _, err := served[i].Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("a client's: %v", err)
+		}
+		_ = served[i+1].SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := served[i+1].Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+			t.Errorf("the end of a client: %v", err)
+		}
+	}
+	w.Rounds.Close()
 	for what, l := range map[string]net.Listener{"the bus": l, "gossip": gossip} {
 		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s goes on to listen: %v", what, err)
@@ -85,6 +109,23 @@ func TestWireIsCut(t *testing.T) {
 	if _, err := m.Listen("127.0.0.1:0"); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("it listens: %v", err)
 	}
+}
+
+// listenFor listens for clients on a network, "tcp" or "unix".
+func listenFor(t *testing.T, w *ConnSet, network string) net.Listener {
+	t.Helper()
+	addr := "127.0.0.1:0"
+	if network == "unix" {
+		addr = t.TempDir() + "/s"
+	}
+	l, err := net.Listen(network, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err = w.Track(l); err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // Connections that nobody has any more are forgotten.
