@@ -50,9 +50,8 @@ func (t *turns) parkIdle() bool {
 	if t.polled == nil || !t.drained {
 		return false
 	}
-	t.drained = false
 	turn := t.turn
-	t.turn = rounds.Turn{}
+	t.drained, t.turn = false, rounds.Turn{}
 	parked := t.polled.Park()
 	if !parked { // else the connection may be another goroutine's by now
 		t.turn = turn

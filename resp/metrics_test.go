@@ -3,10 +3,9 @@ package resp
 import (
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/internal/resptest"
-	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/uber-go/tally/v4"
 )
 
@@ -63,41 +62,18 @@ func TestEachLatency(t *testing.T) {
 	o.Want("+PONG", "PING")
 	o.Want("+OK", "DEBUG", "SLEEP", "0.01")
 	seen := map[string]bool{}
-	srv.EachLatency(func(command string, bounds []float64, below []uint64, count uint64, sum float64) {
+	srv.EachLatency(func(command string, calls durations.Histogram) {
 		seen[command] = true
-		if len(bounds) != len(below) || count != 1 {
-			t.Errorf("%s: %d bounds, %d counts, %d calls", command, len(bounds), len(below), count)
+		if calls.Count != 1 {
+			t.Errorf("%s: %d calls", command, calls.Count)
 		}
-		for i := 1; i < len(below); i++ {
-			if below[i] < below[i-1] || bounds[i] <= bounds[i-1] {
-				t.Errorf("%s: bucket %d is below bucket %d", command, i, i-1)
-			}
-		}
-		if command != "debug" {
-			return
-		}
-		for i, bound := range bounds {
-			if want := bound > sum; (below[i] == 1) != want {
-				t.Errorf("%v s counts %d below %v s", sum, below[i], bound)
+		for i, end := range calls.Ends {
+			if want := end > calls.Sum; (calls.Below[i] == 1) != want {
+				t.Errorf("%s: %v s counts %d below %v s", command, calls.Sum, calls.Below[i], end)
 			}
 		}
 	})
 	if !seen["ping"] || !seen["debug"] || seen["get"] {
 		t.Errorf("commands: %v", seen)
-	}
-}
-
-func TestLatencyBuckets(t *testing.T) {
-	for d, want := range map[time.Duration]int{
-		0: 0, 255: 0, 256: 1, 511: 1, 512: 2, time.Microsecond: 2, 1024: 3,
-		time.Minute: stats.Buckets - 1, 100 * time.Hour: stats.Buckets - 1,
-	} {
-		got := stats.Bucket(d)
-		if got != want {
-			t.Errorf("%v: bucket %d, want %d", d, got, want)
-		}
-		if got < stats.Buckets-1 && d >= stats.Bound(got) || got > 0 && d < stats.Bound(got-1) {
-			t.Errorf("%v is not within bucket %d", d, got)
-		}
 	}
 }

@@ -54,8 +54,7 @@ type Config struct {
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
-	// Databases returns how many databases there are; by default [database.Default]. It is called from any
-	// goroutine.
+	// Databases returns how many databases there are; by default [database.Default]. Any goroutine calls it.
 	Databases func() int
 	// Slots says that tokens are slots of Redis Cluster: --hash slot.
 	Slots bool

@@ -1,6 +1,10 @@
 package resp
 
-import "time"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/durations"
+)
 
 // watchConnections closes idle connections, and clients that keep others from memory, and
 // passes statistics on.
@@ -44,9 +48,7 @@ func (s *Server) closeIdle() {
 // Rate is how many commands the server ran in the last second.
 func (s *Server) Rate() int64 { return s.stats.PerSecond.Load() }
 
-// EachLatency calls visit for each command that has run, with the upper ends of
-// duration buckets, in seconds, how many calls stayed below each, how many calls
-// there were, and their seconds together. The slices are valid during the call only.
-func (s *Server) EachLatency(visit func(command string, bounds []float64, below []uint64, count uint64, sum float64)) {
+// EachLatency calls visit for each command that has run, with how long its calls took.
+func (s *Server) EachLatency(visit func(command string, calls durations.Histogram)) {
 	s.stats.EachLatency(visit)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 )
 
@@ -19,8 +20,7 @@ type Stats struct {
 	CacheBytes           int64
 	CacheLines           int64
 	CacheSize            int64
-	Fsyncs               int64
-	FsyncSeconds         float64
+	Fsyncs               durations.Histogram
 	LogBytes             int64
 	WriteStalls          int64
 	Pebble               *pebble.Metrics
@@ -47,7 +47,7 @@ func (s *Store) Stats() Stats {
 		UnsyncedCommits: log.UnsyncedCommits,
 		CacheHits:       hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),
-		Fsyncs: log.Fsyncs, FsyncSeconds: log.FsyncTime.Seconds(),
+		Fsyncs:   log.Fsyncs,
 		LogBytes: log.Bytes, WriteStalls: s.health.stalls.Load(),
 		Pebble: s.engineMetrics(),
 	}

@@ -7,13 +7,19 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/internal/durations"
 )
 
 // latencies is a LatencySource of one command.
 type latencies struct{}
 
-func (latencies) EachLatency(visit func(string, []float64, []uint64, uint64, float64)) {
-	visit("get", []float64{0.001, 0.002}, []uint64{3, 5}, 6, 0.5)
+func (latencies) EachLatency(visit func(string, durations.Histogram)) {
+	visit("get", durations.Histogram{Ends: []float64{0.001, 0.002}, Below: []uint64{3, 5}, Count: 6, Sum: 0.5})
+}
+
+func fsyncs() durations.Histogram {
+	return durations.Histogram{Ends: []float64{0.004}, Below: []uint64{1}, Count: 2, Sum: 0.25}
 }
 
 func TestMetrics(t *testing.T) {
@@ -23,10 +29,10 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if err := m.ObserveLatency(latencies{}); err != nil {
+	if err := m.ObserveLatency(latencies{}, fsyncs); err != nil {
 		t.Fatal(err)
 	}
-	if m.ObserveLatency(latencies{}) == nil {
+	if m.ObserveLatency(latencies{}, fsyncs) == nil {
 		t.Error("a second source is accepted")
 	}
 	m.Scope().Tagged(map[string]string{"command": "get", "result": "ok"}).Counter("commands_total").Inc(7)
@@ -44,6 +50,8 @@ func TestMetrics(t *testing.T) {
 		`ringside_command_duration_seconds_bucket{command="get",le="+Inf"} 6`,
 		`ringside_command_duration_seconds_count{command="get"} 6`,
 		`ringside_command_duration_seconds_sum{command="get"} 0.5`,
+		`ringside_log_fsync_duration_seconds_bucket{le="0.004"} 1`,
+		"ringside_log_fsync_duration_seconds_sum 0.25",
 		"go_goroutines",
 		"process_cpu_seconds_total",
 	}

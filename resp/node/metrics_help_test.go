@@ -19,7 +19,7 @@ func TestMetricsAreDescribedAndKnowTheNode(t *testing.T) {
 		"ringside_ready 1\n", "ringside_keys 0\n",
 		`ringside_node_info{cluster="ringside",hash="native",node="a",role="store",strategy="buckets"} 1`,
 		"ringside_nodes_alive 1", "ringside_nodes_known 1", "ringside_leader 1", "ringside_leader_known 1", "ringside_disk_free_bytes ", "ringside_disk_total_bytes ",
-		"ringside_tls_certificate_expiry_timestamp_seconds ", "ringside_auth_failures_total 0", "ringside_log_fsync_seconds_total ",
+		"ringside_tls_certificate_expiry_timestamp_seconds ", "ringside_auth_failures_total 0", "ringside_log_fsync_seconds_total ", "ringside_log_fsync_duration_seconds_count ",
 		`ringside_connections_refused_total{reason="max_clients"} 0`, `ringside_connections_refused_total{reason="protected_mode"} 0`,
 	}
 	defer func() {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/internal/memconn"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
@@ -151,32 +152,31 @@ func (n *Node) open() (err error) {
 	}
 	n.clock, n.ownClock = n.cfg.env.Clocks()
 	n.server, err = resp.NewServer(resp.Config{
-		Store:      n.store,
-		Settings:   n.cfg.settings(),
-		Debug:      n.cfg.Debug,
-		TLS:        n.tls.Server(),
-		Fixed:      n.cfg.fixed(n.sockets),
-		Clock:      n.ownClock,
-		Version:    n.cfg.Version,
-		NodeID:     n.id,
-		Slots:      n.cfg.Hash == HashSlot,
-		Operator:   operator{n},
-		TellAll:    tellAll,
-		Password:   n.changePassword,
-		ACLFile:    n.cfg.ACLFile,
-		AuditLog:   n.cfg.AuditLog,
-		CertUsers:  func(cert *x509.Certificate) []string { return certs.Users(n.cfg.TLSUser, cert) },
-		Overview:   overview{n},
-		Placement:  n.placement,
-		Databases:  n.databases,
-		Shutdown:   func() { n.finish(nil) },
+		Store:     n.store,
+		Settings:  n.cfg.settings(),
+		Debug:     n.cfg.Debug,
+		TLS:       n.tls.Server(),
+		Fixed:     n.cfg.fixed(n.sockets),
+		Clock:     n.ownClock,
+		Version:   n.cfg.Version,
+		NodeID:    n.id,
+		Slots:     n.cfg.Hash == HashSlot,
+		Operator:  operator{n},
+		TellAll:   tellAll,
+		Password:  n.changePassword,
+		ACLFile:   n.cfg.ACLFile,
+		AuditLog:  n.cfg.AuditLog,
+		CertUsers: func(cert *x509.Certificate) []string { return certs.Users(n.cfg.TLSUser, cert) },
+		Overview:  overview{n},
+		Placement: n.placement,
+		Databases: n.databases, Shutdown: func() { n.finish(nil) },
 		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
 		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope, Rounds: &n.cfg.env.Conns.Rounds,
 	})
 	if err != nil {
 		return err
 	}
-	if err := n.metrics.ObserveLatency(n.server); err != nil {
+	if err := n.metrics.ObserveLatency(n.server, func() durations.Histogram { return n.store.Stats().Fsyncs }); err != nil {
 		_ = n.server.Close(context.Background())
 		return err
 	}

@@ -15,9 +15,9 @@ func Store[X any](m *Reporter[X], of func(X) *store.Stats) {
 	m.Count("cache_lookups_total", func(x X) int64 { return of(x).CacheHits }, "result", "hit")
 	m.Count("cache_lookups_total", func(x X) int64 { return of(x).CacheMisses }, "result", "miss")
 	m.Count("log_bytes_total", func(x X) int64 { return of(x).LogBytes })
-	m.Count("log_fsyncs_total", func(x X) int64 { return of(x).Fsyncs })
+	m.Count("log_fsyncs_total", func(x X) int64 { return int64(of(x).Fsyncs.Count) })
 	// tally counts in whole numbers only.
-	m.Count("log_fsync_microseconds_total", func(x X) int64 { return int64(of(x).FsyncSeconds * 1e6) })
+	m.Count("log_fsync_microseconds_total", func(x X) int64 { return int64(of(x).Fsyncs.Sum * 1e6) })
 
 	m.Count("pebble_flushes_total", func(x X) int64 { return of(x).Pebble.Flush.Count })
 	m.Count("pebble_compactions_total", func(x X) int64 { return of(x).Pebble.Compact.Count })

@@ -1,55 +1,24 @@
 package stats
 
 import (
-	"math/bits"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-const (
-	Buckets     = 28 // up to 34 s, the last one also for all above
-	latencyUnit = 8  // log2 of 256 ns
-	// firstBound is the first bucket whose upper end is told to others: about
-	// 1 µs.
-	firstBound = 2
-)
-
-// Bucket is the bucket that counts calls of a duration.
-func Bucket(d time.Duration) int {
-	return min(bits.Len64(uint64(d)>>latencyUnit), Buckets-1)
-}
-
-// Bound is the upper end of a bucket.
-func Bound(i int) time.Duration { return 1 << (latencyUnit + i) }
-
-// EachLatency calls visit for each command that has run, with the upper ends of
-// duration buckets, in seconds, how many calls stayed below each, how many calls
-// there were, and their seconds together. The slices are valid during the call only.
+// EachLatency calls visit for each command that has run, with how long its calls took.
 //
 // This is how histograms leave the server. The way through its tally.Scope would
 // cost a call for every sample, and tally's Prometheus reporter one more for every
 // sample in a bucket; here a command costs one atomic addition, and the rest is
 // work for whoever asks.
-func (s *Stats) EachLatency(visit func(command string, bounds []float64, below []uint64, count uint64, sum float64)) {
-	const last = Buckets - 1 // without an upper end
-	bounds := make([]float64, 0, last-firstBound)
-	for i := firstBound; i < last; i++ {
-		bounds = append(bounds, Bound(i).Seconds())
-	}
-	below := make([]uint64, len(bounds))
+func (s *Stats) EachLatency(visit func(command string, calls durations.Histogram)) {
 	for _, cmd := range s.Table.All {
 		c := &s.Commands[cmd.ID]
-		var count uint64
-		for i := range c.latency {
-			count += uint64(c.latency[i].Load())
-			if i >= firstBound && i < last {
-				below[i-firstBound] = count
-			}
-		}
-		if count > 0 {
-			visit(cmd.Full, bounds, below, count, time.Duration(c.Nanos.Load()).Seconds())
+		if h := c.latency.Histogram(time.Duration(c.Nanos.Load())); h.Count > 0 {
+			visit(cmd.Full, h)
 		}
 	}
 }
@@ -57,7 +26,7 @@ func (s *Stats) EachLatency(visit func(command string, bounds []float64, below [
 // Percentile returns the duration that p per cent of the calls stayed below: the
 // upper end of a bucket, so that it may be up to twice too large.
 func (c *Command) Percentile(p float64) time.Duration {
-	var counts [Buckets]int64
+	var counts [durations.Buckets]int64
 	var total int64
 	for i := range counts {
 		counts[i] = c.latency[i].Load()
@@ -68,10 +37,10 @@ func (c *Command) Percentile(p float64) time.Duration {
 	for i, n := range counts {
 		below += n
 		if float64(below) >= want {
-			return Bound(i)
+			return durations.End(i)
 		}
 	}
-	return Bound(Buckets - 1)
+	return durations.End(durations.Buckets - 1)
 }
 
 // Histogram appends that of one command, unless it has not run.
@@ -82,7 +51,7 @@ func (s *Stats) Histogram(r *wire.Writer, cmd *command.Row) bool {
 	for i := range c.latency {
 		n := c.latency[i].Load()
 		if total += n; n > 0 {
-			bounds = append(bounds, max(int64(Bound(i)/time.Microsecond), 1))
+			bounds = append(bounds, max(int64(durations.End(i)/time.Microsecond), 1))
 			below = append(below, total)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -18,8 +19,8 @@ type Pending struct {
 	cmd   *command.Row // whose calls these are
 	nanos int64
 	command.Lookups
-	used    uint32          // bit i: there is something in latency[i]
-	latency [Buckets]uint32 // calls
+	used    uint32                    // bit i: there is something in latency[i]
+	latency [durations.Buckets]uint32 // calls
 }
 
 // Count notes a command that ran, and how long it took.
@@ -29,7 +30,7 @@ func (u *Pending) Count(s *Stats, cmd *command.Row, took time.Duration) {
 		u.cmd = cmd
 	}
 	u.nanos += int64(took)
-	i := Bucket(took)
+	i := durations.Bucket(took)
 	u.latency[i]++
 	u.used |= 1 << i
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -59,9 +60,7 @@ type Command struct {
 	Nanos    atomic.Int64
 	Rejected atomic.Int64
 	Failed   atomic.Int64
-	// latency counts calls by duration: bucket i holds those of less than
-	// 2^i times 256 ns.
-	latency [Buckets]atomic.Int64
+	latency  durations.Counts // of calls
 }
 
 // New returns counters for the commands of a table, all of them zero.
@@ -132,9 +131,7 @@ func (s *Stats) Reset() {
 		c.Nanos.Store(0)
 		c.Rejected.Store(0)
 		c.Failed.Store(0)
-		for j := range c.latency {
-			c.latency[j].Store(0)
-		}
+		c.latency.Reset()
 	}
 	for _, n := range []*atomic.Int64{
 		&s.Accepted, &s.Refused, &s.Protected, &s.BytesIn, &s.BytesOut, &s.ProtocolErrors, &s.OutputLimit, &s.Unauthenticated, &s.ErrorReplies,

@@ -130,8 +130,9 @@ func (f *file) syncLocked() {
 		f.breakWith(fmt.Errorf("fsync log %d: %w", f.num, err))
 		return
 	}
-	f.fs.syncs.Add(1)
-	f.fs.syncNanos.Add(int64(time.Since(start)))
+	took := time.Since(start)
+	f.fs.syncs.Add(took)
+	f.fs.syncNanos.Add(int64(took))
 	f.fs.syncedAll(start, commits)
 	f.synced = upTo
 	f.fs.writeMark(Mark{f.num, upTo})

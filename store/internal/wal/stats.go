@@ -1,6 +1,10 @@
 package wal
 
-import "time"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/durations"
+)
 
 // syncedAll notes that all that had been written at a moment, so many commits, is on stable
 // storage.
@@ -22,15 +26,14 @@ func (w *FS) unsyncedCommits() int64 {
 func (w *FS) Stats() Stats {
 	return Stats{
 		Commits: w.commits.Load(), UnsyncedCommits: w.unsyncedCommits(),
-		Fsyncs: w.syncs.Load(), FsyncTime: time.Duration(w.syncNanos.Load()), Bytes: w.written.Load(),
+		Fsyncs: w.syncs.Histogram(time.Duration(w.syncNanos.Load())), Bytes: w.written.Load(),
 	}
 }
 
 // Stats are figures of a log since it was opened.
 type Stats struct {
 	Commits, UnsyncedCommits int64
-	Fsyncs                   int64
-	FsyncTime                time.Duration
+	Fsyncs                   durations.Histogram
 	Bytes                    int64
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/internal/durations"
 )
 
 // A Mode says what must have happened to a write before it is acknowledged.
@@ -74,7 +76,7 @@ type FS struct {
 	// waits are the operations on logs that the disk has not answered.
 	waits underway
 
-	syncs     atomic.Int64 // real fsyncs
+	syncs     durations.Counts // real fsyncs
 	syncNanos atomic.Int64
 	written   atomic.Int64 // bytes
 	// look is called by the goroutine that writes, once lookAt bytes have been written. It
