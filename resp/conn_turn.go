@@ -50,10 +50,13 @@ func (t *turns) parkIdle() bool {
 	if t.polled == nil || !t.drained {
 		return false
 	}
+	t.drained = false
 	turn := t.turn
-	t.drained, t.turn = false, rounds.Turn{}
+	if turn.InRound() { // else the goroutine that receives replies may read it
+		t.turn = rounds.Turn{}
+	}
 	parked := t.polled.Park()
-	if !parked { // else the connection may be another goroutine's by now
+	if !parked && turn.InRound() {
 		t.turn = turn
 	}
 	return parked
@@ -70,8 +73,7 @@ func readInTurn(c *conn, b []byte) (int, error) {
 
 // mayWait reports whether the requests of a unit may wait for something other than the disk.
 func mayWait(c *conn, reqs []request) bool {
-	s := c.srv
-	return c.every || s.pause.Active() || s.quota.Limits() || s.blocked.withTargets.Load() > 0 ||
+	return c.every || c.srv.pause.Active() || c.srv.quota.Limits() || c.srv.blocked.withTargets.Load() > 0 ||
 		len(reqs) == 1 && reqs[0].waits // they are alone in their units
 }
 

@@ -44,15 +44,13 @@ type Config struct {
 	Store *store.Store
 	// Settings that CONFIG SET may change later.
 	Settings settings.Settings
-	// Debug says which clients may send DEBUG: yes is all, local those of this host, no (the
-	// default) none.
+	// Debug says which clients may send DEBUG: yes is all, local those of this host, no (the default) none.
 	Debug string
 	// TLS, if set, is spoken on every connection.
 	TLS *tls.Config
 	// Rounds, if set, serves clients without TLS, by duplicates of their sockets. The server closes it.
 	Rounds *rounds.Lazy
-	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
-	// add to, and go before, what the server knows by itself.
+	// Fixed are answers of CONFIG GET that only a restart changes, by name. They go before what the server knows.
 	Fixed map[string]string
 	// Databases returns how many databases there are; by default [database.Default]. Any goroutine calls it.
 	Databases func() int
