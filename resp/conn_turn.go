@@ -77,7 +77,7 @@ func mayWait(c *conn, reqs []request) bool {
 		len(reqs) == 1 && reqs[0].waits // they are alone in their units
 }
 
-// publishesAtOnce reports whether a request is a message to clients of this node alone: it waits for nobody.
+// publishesAtOnce reports whether a request is a message to clients of this node alone, which does not wait.
 func publishesAtOnce(c *conn, r *request) bool {
 	routes := c.srv.routes.Load()
 	return r.owner == ownerSelf && r.cmd.Publishes && !c.srv.pause.Applies(r.cmd) && (routes == nil || len(routes.peers) == 0)

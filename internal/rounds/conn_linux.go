@@ -207,8 +207,8 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 	return written, nil
 }
 
-// uninterrupted repeats a call that a signal has interrupted. To wait instead could be for ever: no event tells of
-// what has been there before.
+// uninterrupted repeats a call that a signal has interrupted. The poller reports only what arrives later, so
+// waiting for an event could last for ever.
 func uninterrupted(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
 	for {
 		if n, err := call(int(fd), b); !errors.Is(err, unix.EINTR) {

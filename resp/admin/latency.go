@@ -17,8 +17,8 @@ type LatencySource interface {
 
 // ObserveLatency shows a source's figures as the histogram
 // ringside_command_duration_seconds, and what fsyncs returns as
-// ringside_log_fsync_duration_seconds. They are read when somebody asks for them, and
-// not reported through the scope: tally passes each sample of a histogram on by
+// ringside_log_fsync_duration_seconds. Each scrape reads them; they do
+// not go through the scope: tally passes each sample of a histogram on by
 // itself, which would cost more than the commands.
 func (m *Metrics) ObserveLatency(source LatencySource, fsyncs func() durations.Histogram) error {
 	c := &latencyCollector{
