@@ -4,21 +4,15 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// The runtime imports nothing that imports it.
-func TestSourcesForAClockThatCanBeSet(t *testing.T) {
-	for name, test := range map[string]struct {
-		text    string
-		imports []string
-	}{
-		clockGo:          {clockRuntime, []string{"internal/runtime/atomic", "unsafe"}},
-		"chaos_clock.go": {clockMain, []string{"os", "strconv", "strings", "sync/atomic", "time", "unsafe"}},
-	} {
-		f, err := parser.ParseFile(token.NewFileSet(), name, test.text, parser.AllErrors)
+func TestSourcesWithHooksParse(t *testing.T) {
+	for _, file := range hookFiles {
+		f, err := parser.ParseFile(token.NewFileSet(), file.path, file.text, parser.AllErrors)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -27,14 +21,27 @@ func TestSourcesForAClockThatCanBeSet(t *testing.T) {
 		for _, i := range f.Imports {
 			imports = append(imports, strings.Trim(i.Path.Value, `"`))
 		}
-		if !slices.Equal(imports, test.imports) {
-			t.Errorf("%s imports %v", name, imports)
+		if slices.Sort(imports); !slices.Equal(imports, file.imports) {
+			t.Errorf("%s imports %v", file.path, imports)
+		}
+	}
+}
+
+// The product's sources have a place for each hook. The standard library of another Go may have
+// none: then the faults that need it are left out.
+func TestSourcesHaveAPlaceForEachHook(t *testing.T) {
+	for _, e := range hookEdits {
+		if e.standard {
+			continue
+		}
+		if _, err := e.apply(filepath.Join("..", "..", "..", e.path)); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
 func TestFaultsThatTheMachineAllows(t *testing.T) {
-	all, err := kindsOf("", map[means]bool{networks: true, disks: true, clocks: true})
+	all, err := kindsOf("", map[means]bool{networks: true, disks: true, hooking: true})
 	if err != nil || len(all) != len(kinds) {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -45,7 +52,7 @@ func TestFaultsThatTheMachineAllows(t *testing.T) {
 	if two, err := kindsOf("kill, freeze", nil); err != nil || !slices.Equal(two, []string{"kill", "freeze"}) {
 		t.Errorf("%v, %v", two, err)
 	}
-	for _, wrong := range []string{"fire", "kill,cut", "clock"} {
+	for _, wrong := range []string{"fire", "kill,cut", "clock", "stuck table"} {
 		if some, err := kindsOf(wrong, nil); err == nil {
 			t.Errorf("%s: %v", wrong, some)
 		}

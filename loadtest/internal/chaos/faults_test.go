@@ -22,10 +22,10 @@ const (
 	process  means = iota // nothing more
 	networks              // of the nodes' own
 	disks                 // of the nodes' own
-	clocks                // that can be set
+	hooking               // of the nodes' binary
 )
 
-var meansNames = map[means]string{networks: "networks of the nodes' own", disks: "disks of the nodes' own", clocks: "a binary that is made for it"}
+var meansNames = map[means]string{networks: "networks of the nodes' own", disks: "disks of the nodes' own", hooking: "a binary with hooks"}
 
 // A kind of fault begins at a node that runs and returns what it does, and what ends it
 // when its time is over; neither if it cannot be now.
@@ -134,15 +134,30 @@ var kinds = []kind{
 		}
 		return "has a disk that does not answer", func() { _ = stall(n.dir, false) }
 	}},
-	{"clock", clocks, false, func(c *testCluster, n *node) (string, func()) {
-		by := steps[c.rnd.IntN(len(steps))]
+	{"clock", hooking, false, func(c *testCluster, n *node) (string, func()) {
+		by := clockSteps[c.rnd.IntN(len(clockSteps))]
 		if c.rnd.IntN(2) == 0 {
 			by = -by
 		}
-		if err := c.setClock(n, by); err != nil {
+		set := func(by time.Duration) error { return c.hook(n, func(h *hooks) { h.Offset = by }) }
+		if err := set(by); err != nil {
 			return "", nil
 		}
-		return fmt.Sprintf("has its clock set by %v", by), func() { _ = c.setClock(n, 0) }
+		return fmt.Sprintf("has its clock set by %v", by), func() { _ = set(0) }
+	}},
+	{"standing clock", hooking, false, func(c *testCluster, n *node) (string, func()) {
+		set := func(on bool) error { return c.hook(n, func(h *hooks) { h.Stand = on }) }
+		if err := set(true); err != nil {
+			return "", nil
+		}
+		return "has a clock of leases that stands still", func() { _ = set(false) }
+	}},
+	{"stuck table", hooking, false, func(c *testCluster, n *node) (string, func()) {
+		set := func(on bool) error { return c.hook(n, func(h *hooks) { h.Hang = on }) }
+		if err := set(true); err != nil {
+			return "", nil
+		}
+		return "does not apply the table", func() { _ = set(false) }
 	}},
 	{"all disks stuck", disks, false, func(c *testCluster, n *node) (string, func()) {
 		if c.rnd.IntN(4) > 0 {

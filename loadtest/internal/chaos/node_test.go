@@ -31,6 +31,7 @@ type node struct {
 	host    int            // number of its address
 	process *cluster.Child // the last one, if any
 	asked   bool           // it was asked to end
+	hooks   hooks
 }
 
 func (n *node) ip(isolated bool) string {
@@ -68,6 +69,10 @@ func (n *node) start(c *testCluster, host int, join []string, hostName string) e
 	n.mu.Lock()
 	n.host = host
 	n.mu.Unlock()
+	// A clock that is wrong stays so. What hangs in a process does not outlast it.
+	if err := c.hook(n, func(h *hooks) { h.Stand, h.Hang = false, false }); err != nil {
+		return err
+	}
 	ip := n.ip(c.means[networks])
 	args := append([]string{
 		"serve", "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
@@ -89,7 +94,7 @@ func (n *node) start(c *testCluster, host int, join []string, hostName string) e
 	// The shell waits for its network.
 	cmd := exec.Command("sh", append([]string{"-c", `read -r name && { [ "$name" = "" ] || echo "$name" >/proc/sys/kernel/hostname; } && exec "$0" "$@"`, c.o.Binary}, args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append(cluster.CleanEnvironment(os.Environ()), clockEnv+"="+c.clockFile(n))
+	cmd.Env = append(cluster.CleanEnvironment(os.Environ()), hooksEnv+"="+c.hooksFile(n))
 	cmd.SysProcAttr = attributes(c.means[networks])
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -132,25 +132,25 @@ func run(ctx context.Context, o *options, isolated bool) (err error) {
 func (c *testCluster) prepare(ctx context.Context, isolated bool) (tidy func() error, err error) {
 	given := c.o.Binary
 	if given == "" {
-		c.o.Binary = "to be built" // with a clock that can be set, if that can be
+		c.o.Binary = "to be built" // with hooks, if that can be
 	}
 	tidy, err = c.o.Prepare(ctx, "chaos")
 	if err != nil {
 		return tidy, err
 	}
 	if given == "" {
-		if c.o.Binary, err = buildSteppable(ctx, c.o.Dir); err == nil {
-			c.means[clocks] = true
+		if c.o.Binary, err = buildHooked(ctx, c.o.Dir); err == nil {
+			c.means[hooking] = true
 		} else {
-			fmt.Println("steps of clocks are left out:", err)
+			fmt.Println("faults of clocks and of the table are left out:", err)
 			if c.o.Binary, err = cluster.Build(ctx, c.o.Dir); err != nil {
 				return tidy, errors.Join(err, tidy())
 			}
 		}
-	} else if steppable(given) {
-		c.means[clocks] = true
+	} else if hooked(given) {
+		c.means[hooking] = true
 	} else {
-		fmt.Println("steps of clocks are left out: they take a binary that was made for them")
+		fmt.Println("faults of clocks and of the table are left out: they take a binary with hooks")
 	}
 	if !isolated {
 		return tidy, nil
