@@ -141,8 +141,8 @@ import (
 	"time"
 	_ "unsafe"
 
-	"github.com/ringside-kv/ringside/internal/machine"
-	"github.com/ringside-kv/ringside/replica/table"
+	chaosclock "github.com/ringside-kv/ringside/internal/machine"
+	chaostable "github.com/ringside-kv/ringside/replica/table"
 )
 
 //go:linkname chaosOffset runtime.chaosOffset
@@ -166,8 +166,8 @@ func init() {
 			return // there is none as yet
 		}
 		atomic.StoreInt64(&chaosOffset, hooks.Offset)
-		machine.ChaosStand(hooks.Stand)
-		table.ChaosHang(hooks.Hang)
+		chaosclock.ChaosStand(hooks.Stand)
+		chaostable.ChaosHang(hooks.Hang)
 	}
 	read()
 	go func() {
