@@ -320,7 +320,10 @@ func TestProxiesTellAndLeave(t *testing.T) {
 		r := new(status.Report)
 		return json.Unmarshal([]byte(text), r) == nil && len(r.Nodes) == 2 && r.Nodes[1].Role == "proxy" && r.Nodes[1].Answered
 	})
-	wantRing(t, client, "it has no share", "PLAN", "LEAVE", "proxy-p")
+	// Gossip tells the others of a proxy before the agreed table does.
+	resptest.WaitFor(t, "the proxy in the table", func() bool {
+		return strings.Contains(ringText(client, "PLAN", "LEAVE", "proxy-p"), "it has no share")
+	})
 	wantRing(t, dialNode(t, a), "proxy-p is alive: stop it first", "FORGET", "proxy-p")
 	wantRing(t, client, "OK", "LEAVE")
 	<-p.Done()
