@@ -35,7 +35,12 @@ func TestNodeKilledAfterFailedFsyncIsNotIntact(t *testing.T) {
 				d.unsynced.Store(false)
 				c.start("a")
 				c.settled()
-				if self, _ := c.nodes["a"].cluster.table.State().Node("a"); self.Intact == fails {
+				v := c.nodes["a"]
+				c.within(10*time.Second, "the start is registered", func() bool {
+					self, _ := v.cluster.table.State().Node("a")
+					return self.Incarnation == v.run.Incarnation
+				})
+				if self, _ := v.cluster.table.State().Node("a"); self.Intact == fails {
 					t.Errorf("intact: %v", self.Intact)
 				}
 				c.close()
