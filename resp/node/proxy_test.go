@@ -61,10 +61,10 @@ func TestProxyRoutesAndHoldsNothing(t *testing.T) {
 	if a.store.Keys()+b.store.Keys() != 500 || p.store.Keys() != 0 {
 		t.Errorf("%d, %d and %d keys", a.store.Keys(), b.store.Keys(), p.store.Keys())
 	}
-	node, _ := a.cluster.table.State().Node("p")
-	if node.Role != table.Proxy || node.State != table.Member || len(a.cluster.table.State().MembersOf()) != 2 {
-		t.Errorf("the table has %+v", node)
-	}
+	resptest.WaitFor(t, "the proxy in the table", func() bool {
+		node, _ := a.cluster.table.State().Node("p")
+		return node.Role == table.Proxy && node.State == table.Member && len(a.cluster.table.State().MembersOf()) == 2
+	})
 	m, _ := a.cluster.members.Node("p")
 	if m.Role != members.RoleProxy {
 		t.Errorf("gossip has %+v", m)
