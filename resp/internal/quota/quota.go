@@ -208,10 +208,10 @@ func (q *Quota) MakeRoom(data int, size int64) {
 // makeRoom evicts twice as many bytes as a write has, so that the data shrinks though others write, and more in
 // the time that maxmemory-eviction-tenacity gives. The evictor does the rest.
 func (q *Quota) makeRoom(a *account, size int64) {
-	before, began, freed := q.evicted.Load(), time.Now(), int64(0)
+	before, began, freed, none := q.evicted.Load(), time.Now(), int64(0), false
 	for q.wantsRoom(a) && (freed < 2*size || time.Since(began) < q.set.Patience()) {
 		found, evicted := q.round(a, q.limit(a))
-		if found == 0 {
+		if none = found == 0; none {
 			break
 		}
 		if evicted == 0 {
@@ -219,7 +219,8 @@ func (q *Quota) makeRoom(a *account, size int64) {
 		}
 		freed += found
 	}
-	if freed == 0 && q.evicted.Load() == before && q.wantsRoom(a) { // nor has another goroutine evicted any
+	// Only who has looked for keys knows that there are none: others write meanwhile, and the limit changes.
+	if none && freed == 0 && q.evicted.Load() == before && q.wantsRoom(a) { // nor has another goroutine evicted any
 		a.stuck.Store(true)
 	}
 }
