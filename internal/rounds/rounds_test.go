@@ -242,6 +242,7 @@ func TestTurnThatDoesNotEndIsPassedBy(t *testing.T) {
 	other, _ := open("tcp", nil)
 	ask(t, stuck, "a")
 	ask(t, other, "a")
+	resptest.WaitFor(t, "the connection is parked", e.conn.parked.Load) // else its own goroutine reads on
 	if _, err := stuck.Write([]byte("!")); err != nil {
 		t.Fatal(err)
 	}
