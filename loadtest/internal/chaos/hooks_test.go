@@ -30,9 +30,9 @@ type hooks struct {
 	// Offset is added to the clock on the wall, in nanoseconds. The monotonic clock stays as it
 	// is, as when an administrator sets a clock.
 	Offset time.Duration
-	// Stand makes the clock stand still by which the node counts the leases of others, and which
-	// it compares with its timers. The clock of its own lease goes on: a process that is stopped or
-	// starved while that clock stands cannot notice it, and nothing is promised there.
+	// Stand stops the clock that counts the leases of others, which the node compares with its
+	// timers. The clock that counts its own lease keeps running: a process that is stopped or
+	// starved cannot notice that this one has stopped, and nothing is promised there.
 	Stand bool
 	// Hang keeps the node from applying entries of the table.
 	Hang bool
@@ -90,10 +90,10 @@ import (
 	"time"
 )
 
-// chaosAt is where the clock stands; 0 while it goes on.
+// chaosAt is the time at which the clock was stopped; 0 while it runs.
 var chaosAt atomic.Int64
 
-// ChaosStand makes the clock stand still, or ends that.
+// ChaosStand stops the clock, or lets it run again.
 func ChaosStand(on bool) {
 	if !on {
 		chaosAt.Store(0)
