@@ -131,7 +131,7 @@ func TestNoWriteIsRepeated(t *testing.T) {
 	r.flaky(func() int { return faulty.IntN(faults) })
 	o := resptest.Dial(t, r.addrs[0], 2)
 	known, maybe := 0, 0
-	for range 25 {
+	for round := 0; round < 25 || known == 0 || maybe == 0; round++ { // one seed in 200 knows none after 25
 		n := 1 + rnd.IntN(12)
 		kinds := make([]int, n)
 		for i := range kinds {
@@ -154,8 +154,5 @@ func TestNoWriteIsRepeated(t *testing.T) {
 	_, _ = fmt.Sscan(resptest.Dial(t, r.addrs[1], 2).Do("GET", keys[1]).Text, &count)
 	if count < known || count > known+maybe {
 		t.Errorf("the counter is %d with %d known increments and %d unknown ones", count, known, maybe)
-	}
-	if known == 0 || maybe == 0 {
-		t.Errorf("%d known, %d unknown: nothing is tested", known, maybe)
 	}
 }
