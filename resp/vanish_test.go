@@ -132,6 +132,9 @@ func TestNoWriteIsRepeated(t *testing.T) {
 	o := resptest.Dial(t, r.addrs[0], 2)
 	known, maybe := 0, 0
 	for round := 0; round < 25 || known == 0 || maybe == 0; round++ { // one seed in 200 knows none after 25
+		if round == 250 {
+			t.Fatalf("%d known, %d unknown after %d rounds", known, maybe, round)
+		}
 		n := 1 + rnd.IntN(12)
 		kinds := make([]int, n)
 		for i := range kinds {
