@@ -3,8 +3,6 @@ package store
 import (
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -42,7 +40,7 @@ func (rd *rangeDropper) clear(w Waiter, may func() error) error {
 	rd.s.counts.CheckpointEmpty(b)
 	rd.s.latches.BeginCommit(nums, latch.Committing)
 	rd.s.versions.NoteAll()
-	err := rd.s.db.Apply(b, pebble.NoSync)
+	err := rd.s.logAndApply(b)
 	if err == nil {
 		rd.s.counts.Reset()
 		rd.s.counts.JournalDropped()
@@ -51,11 +49,11 @@ func (rd *rangeDropper) clear(w Waiter, may func() error) error {
 		if taps := rd.s.taps.Current(); taps != nil {
 			w = rd.handOverDrop(taps, []ring.Range{ring.Whole}, nums, w)
 		}
-		rd.s.latches.NoteCommit(nums, rd.s.syncs.Add(b, w))
+		rd.s.latches.NoteCommit(nums, rd.s.syncs.Add(w))
 	}
 	rd.s.latches.EndCommit(nums, latch.Committing)
+	_ = b.Close()
 	if err != nil {
-		_ = b.Close()
 		return fmt.Errorf("%w: clear: %w", ErrReadOnly, err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 //
 // The order of things, for each latch that the unit holds:
 //
-//	version marked → Pebble → counts → cache → taps → sync queue → settled → mark off → unlock
+//	version marked → log, in memory → Pebble → counts → cache → taps → sync queue → settled → mark off → unlock
 //
 // A reader without the latch fetches first and looks at the version afterwards.
 // Without a mark, settled names every commit that the fetched value may stem from;
@@ -193,25 +193,33 @@ func (s *Store) beginCommit(frees bool) error {
 	return nil
 }
 
-// write commits a batch that is not a unit's.
-func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
-	return s.writeBatch(b, how, false)
+// logAndApply appends a batch to the log and applies it. The caller holds commits, and whatever keeps
+// others from changing the same keys: so the log has their changes in the order in which Pebble has them.
+func (s *Store) logAndApply(b *pebble.Batch) error {
+	s.wal.Append(b.Repr())
+	return s.db.Apply(b, pebble.NoSync)
 }
 
-// writeRemoval is write for what removes, and for the few bytes that removing takes.
-func (s *Store) writeRemoval(b *pebble.Batch, how *pebble.WriteOptions) error {
-	return s.writeBatch(b, how, true)
-}
-
-func (s *Store) writeBatch(b *pebble.Batch, how *pebble.WriteOptions, frees bool) error {
-	if err := s.beginCommit(frees); err != nil {
+// writeRemoval commits a batch that is not a unit's, of what removes and of the few bytes that removing
+// takes.
+func (s *Store) writeRemoval(b *pebble.Batch) error {
+	if err := s.beginCommit(true); err != nil {
 		return err
 	}
 	defer s.commits.RUnlock()
-	if err := b.Commit(how); err != nil {
+	if err := s.logAndApply(b); err != nil {
 		return fmt.Errorf("%w: commit: %w", ErrReadOnly, err)
 	}
 	return nil
+}
+
+// writeRemovalNow is writeRemoval, and waits until the batch is as durable as the fsync mode demands.
+func (s *Store) writeRemovalNow(b *pebble.Batch) error {
+	err := s.writeRemoval(b)
+	if err == nil {
+		err = s.wal.Write()
+	}
+	return err
 }
 
 // beginCommit is that of the store, with all parts of long values handed over.
@@ -264,13 +272,7 @@ func (u *Unit) apply(w Waiter) error {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
 	s.versions.NoteBatch(u.batch.Reader())
-	synced := u.syncsItself && w != nil
-	var err error
-	if synced {
-		err = s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
-	} else {
-		err = s.db.Apply(u.batch, pebble.NoSync)
-	}
+	err := s.logAndApply(u.batch)
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.Add(d)
@@ -295,7 +297,7 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	s.commits.RUnlock()
 	if err == nil {
-		s.wal.Committed()
+		_ = u.batch.Close()
 		if u.rangeTombstones > 0 {
 			s.housekeeper.rangeTombstones.Add(int64(u.rangeTombstones))
 			u.hadRangeTombstones = true
@@ -304,7 +306,7 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			w = u.awaitAcks(w)
 		}
-		number := s.syncs.Enqueue(syncqueue.Commit{Batch: u.batch, Waiter: w, Synced: synced}, !u.syncsItself)
+		number := s.syncs.Enqueue(syncqueue.Commit{Writes: true, Waiter: w}, !u.syncsItself)
 		s.latches.NoteCommit(u.latched, number)
 		u.after = max(u.after, number)
 	} else {

@@ -3,86 +3,48 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/batchrepr"
-	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/wal"
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
 // A tombstone is a range tombstone of a log.
 type tombstone struct{ start, end string }
 
-// tombstones returns the range tombstones of each log that is left, in the order of
-// writing. A log has what one memtable has.
-func (s *Store) tombstones(t *testing.T) (logs [][]tombstone) {
+// tombstones returns the range tombstones in the log, in the order of writing.
+func (s *Store) tombstones(t *testing.T) (found []tombstone) {
 	t.Helper()
 	if err := s.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	names, err := s.cfg.FS.List(s.wal.Dir())
+	log, _, err := wal.Open(wal.Config{FS: s.cfg.FS, Dir: s.cfg.FS.PathJoin(s.cfg.Dir, "log")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		if !strings.HasSuffix(name, ".log") {
-			continue
-		}
-		number, _, ok := wal.ParseLogFilename(name)
-		if !ok {
-			t.Fatalf("log %s", name)
-		}
-		f, err := s.cfg.FS.Open(s.cfg.FS.PathJoin(s.wal.Dir(), name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		logs = append(logs, tombstonesOf(t, readLog(record.NewReader, f, uint64(number))))
-		_ = f.Close()
-	}
-	return logs
-}
-
-// readLog calls open, whose type of a file's number is internal to Pebble.
-func readLog[N ~uint64](open func(io.Reader, N) *record.Reader, f io.Reader, number uint64) *record.Reader {
-	return open(f, N(number))
-}
-
-func tombstonesOf(t *testing.T, log *record.Reader) (found []tombstone) {
-	t.Helper()
-	for {
-		r, err := log.Next()
-		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, record.ErrInvalidChunk) && !errors.Is(err, record.ErrZeroedChunk) {
-				t.Fatal(err)
-			}
-			return found
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+	err = log.Replay(func(data []byte) error {
 		batch := batchrepr.Read(data)
 		for {
 			kind, key, value, ok, err := batch.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !ok {
-				break
+			if err != nil || !ok {
+				return err
 			}
 			if kind == pebble.InternalKeyKindRangeDelete {
 				found = append(found, tombstone{string(key), string(value)})
 			}
 		}
+	})
+	if err = errors.Join(err, log.Close()); err != nil {
+		t.Fatal(err)
 	}
+	return found
 }
 
 // everyThird returns n ranges that lie apart, as those of one node of three do.
@@ -114,21 +76,20 @@ func TestRepeatedClearsKeepRangeTombstonesFew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, log := range s.tombstones(t) {
-		// The first clear deletes everything, since the store was not empty for sure.
-		if most := 2*len(rs) + clears*(2*5+1); len(log) > most {
-			t.Errorf("a log has %d range tombstones, of %d at most", len(log), most)
+	found := s.tombstones(t)
+	// The first clear deletes everything, since the store was not empty for sure.
+	if most := 2*len(rs) + clears*(2*5+1); len(found) > most {
+		t.Errorf("%d range tombstones, of %d at most", len(found), most)
+	}
+	var last string
+	for _, d := range found {
+		if d.start[0] != layout.KindJournal {
+			continue
 		}
-		var last string
-		for _, d := range log {
-			if d.start[0] != layout.KindJournal {
-				continue
-			}
-			if d.start < last {
-				t.Fatalf("the journal is deleted from %x on, and was up to %x before", d.start, last)
-			}
-			last = d.end
+		if d.start < last {
+			t.Fatalf("the journal is deleted from %x on, and was up to %x before", d.start, last)
 		}
+		last = d.end
 	}
 	s.audit(t)
 }

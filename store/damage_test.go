@@ -107,21 +107,20 @@ func content(t *testing.T, fs vfs.FS, dir string) map[string]string {
 	return all
 }
 
-// tornStore returns a store that was killed after one writer's units, the log that
-// they are in, its mark and where in it each unit ended.
+// tornStore returns a store that was killed after one writer's units, the segment of the log that
+// they are in, and where in it each unit ended; it is synced behind the third.
 func tornStore(t *testing.T, mode Fsync) (fs *memdisk.FS, h *history, log string, ends []int) {
 	t.Helper()
 	h = newHistory(7, 1) // a history that fits one log; see the check below
 	w := h.writers[0]
 	live := memdisk.New()
 	s := openTest(t, crashConfig(live, mode))
-	log = s.cfg.FS.PathJoin(s.wal.Dir(), fmt.Sprintf("%06d.log", logNumber(s)))
 	for w.next <= 6 {
 		if err := w.do(s, w.next); err != nil {
 			t.Fatal(err)
 		}
 		if w.next == 3 {
-			s.wal.Sync()
+			_ = s.wal.Sync()
 		}
 		w.acked.Store(int64(w.next))
 		w.next++
@@ -131,14 +130,12 @@ func tornStore(t *testing.T, mode Fsync) (fs *memdisk.FS, h *history, log string
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if logs := filesIn(t, fs, "/data/store/log", ".log"); len(logs) != 1 || logs[0] != log {
-		t.Fatalf("logs %v, want only %s", logs, log)
+	logs := filesIn(t, fs, "/data/store/log", "")
+	if len(logs) != 1 {
+		t.Fatalf("logs %v, want one", logs)
 	}
-	return fs, h, log, ends
+	return fs, h, logs[0], ends
 }
-
-// syncRecord is the length of a record of the log that only carries a sync.
-const syncRecord = 25
 
 // A log that ends, or turns to garbage, anywhere behind its mark opens, with all the
 // units that end before; one that does before its mark is damaged.
@@ -201,10 +198,6 @@ func TestTornLog(t *testing.T) {
 				}
 			}
 			got, err := w.verify(s, want)
-			// Behind each unit comes a short record that carries its sync.
-			if got == want+1 && ends[want]-cut <= syncRecord {
-				want++
-			}
 			if err != nil || got != want {
 				t.Fatalf("cut at byte %d: %d units, want %d: %v", cut, got, want, err)
 			}
@@ -267,7 +260,6 @@ func TestDamagedOlderLog(t *testing.T) {
 	// No tables: so both logs stay needed.
 	fs.inject(on(".sst", vfs.ErrUnsupported, errorfs.OpCreate))
 	var ends []int
-	old := logNumber(s)
 	for w.next <= 4 {
 		if err := w.do(s, w.next); err != nil {
 			t.Fatal(err)
@@ -275,18 +267,20 @@ func TestDamagedOlderLog(t *testing.T) {
 		w.next++
 		ends = append(ends, logBytes(s))
 	}
-	if _, err := s.db.AsyncFlush(); err != nil {
+	s.wal.Cut()
+	if err := w.do(s, w.next); err != nil {
 		t.Fatal(err)
 	}
 	crashed := copyMem(live)
 	fs.end()
 	_ = s.Close() // fails if a flush has met the fault; the copy is what counts
-	log := fmt.Sprintf("/data/store/log/%06d.log", old)
-	if logs := filesIn(t, crashed, "/data/store/log", ".log"); len(logs) != 2 || logs[0] != log {
-		t.Fatalf("logs %v, want two from %s on", logs, log)
+	logs := filesIn(t, crashed, "/data/store/log", "")
+	if len(logs) != 2 {
+		t.Fatalf("logs %v, want two", logs)
 	}
+	log := logs[0]
 	whole := readFile(t, crashed, log)
-	for _, cut := range append([]int{0}, ends...) {
+	for _, cut := range append([]int{0}, ends[:len(ends)-1]...) {
 		fs := copyMem(crashed)
 		writeFile(t, fs, log, whole[:cut])
 		s, err := Open(crashConfig(fs, FsyncEverySec))
@@ -302,27 +296,15 @@ func TestDamagedOlderLog(t *testing.T) {
 // A log with a mark is needed until the mark is cleared.
 func TestOpenFailsWhenLogIsMissing(t *testing.T) {
 	live := memdisk.New()
-	fs := newFaultyFS(live)
-	s := openTest(t, crashConfig(fs, FsyncAlways))
-	// As long as no table is written every log stays needed.
-	written := make(chan struct{})
-	fs.inject(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
-			<-written
-		}
-		return nil
-	})
+	s := openTest(t, crashConfig(live, FsyncAlways))
 	s.set(t, "a", "1", 0)
-	if _, err := s.db.AsyncFlush(); err != nil {
-		t.Fatal(err)
-	}
+	s.wal.Cut()
 	s.set(t, "b", "2", 0)
 	crashed := copyMem(live)
-	close(written)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	logs := filesIn(t, crashed, "/data/store/log", ".log")
+	logs := filesIn(t, crashed, "/data/store/log", "")
 	if len(logs) != 2 {
 		t.Fatalf("logs %v, want two", logs)
 	}
@@ -368,7 +350,7 @@ func TestOpenSucceedsAfterPowerLossBesideDeletedLogs(t *testing.T) {
 		for i := range 12 {
 			s.set(t, fmt.Sprint("key", i), strings.Repeat("x", 100), 0)
 			if rng.IntN(2) == 0 {
-				if err := s.db.Flush(); err != nil {
+				if err := s.flushTables(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -384,57 +366,6 @@ func TestOpenSucceedsAfterPowerLossBesideDeletedLogs(t *testing.T) {
 			}
 		}
 		fs = crashed[rng.IntN(len(crashed))]
-	}
-}
-
-// Earlier builds left the marks of deleted logs where they were: such a directory opens,
-// and from then on a missing log is noticed.
-func TestOpenTakesOverMarksOfEarlierBuilds(t *testing.T) {
-	fs := memdisk.New()
-	s := openTest(t, crashConfig(fs, FsyncAlways))
-	s.set(t, "a", "1", 0)
-	log := logNumber(s)
-	_, _, synced := s.wal.Current()
-	crashed := copyMem(fs)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	old := make([]byte, 0, 3*wal.MarkSize)
-	for _, m := range []wal.Mark{{Num: 1, Synced: 1 << 20}, {Num: log, Synced: synced}, {Num: 3, Synced: 7}} {
-		old = append(old, m.Encode()...)
-	}
-	writeFile(t, crashed, "/data/store/log/"+wal.OldMarksName, old)
-	short := copyMem(crashed)
-	path := filesIn(t, short, "/data/store/log", ".log")[0]
-	writeFile(t, short, path, readFile(t, short, path)[:synced-1])
-	if s, err := Open(crashConfig(short, FsyncAlways)); !errors.Is(err, ErrDamaged) {
-		t.Errorf("Open with a shortened log: %v", err)
-		s.Close()
-	}
-	// An interrupted takeover is done again.
-	faulty := newFaultyFS(crashed)
-	faulty.inject(on(wal.OldMarksName, os.ErrPermission, errorfs.OpRemove))
-	for range 2 {
-		s = openTest(t, crashConfig(faulty, FsyncAlways))
-		if v, _ := s.get(t, "a"); v != "1" {
-			t.Errorf("a = %q", v)
-		}
-		s.set(t, "b", "2", 0)
-		s.Crash()
-		_ = s.Close()
-		faulty.end()
-	}
-	if found := filesIn(t, crashed, "/data/store/log", wal.OldMarksName); len(found) > 0 {
-		t.Errorf("%v is still there", found)
-	}
-	for _, path := range filesIn(t, crashed, "/data/store/log", ".log") {
-		if err := crashed.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if s, err := Open(crashConfig(crashed, FsyncAlways)); !errors.Is(err, ErrDamaged) {
-		t.Errorf("Open without logs: %v", err)
-		s.Close()
 	}
 }
 
@@ -631,8 +562,8 @@ func TestWrongDirectory(t *testing.T) {
 			cfg.Hash = "slot"
 			return cfg
 		}, ErrMismatch, []string{"--hash native", "--hash slot"}},
-		{"version", identityOf(`{"format": 4, "strategy": "buckets", "hash": "native", "id": "x"}`),
-			ErrFormat, []string{"version 4", "versions 1 to 3", "another directory"}},
+		{"version", identityOf(`{"format": 6, "strategy": "buckets", "hash": "native", "id": "x"}`),
+			ErrFormat, []string{"version 6", "versions 1 to 5", "another directory"}},
 		{"identity is no JSON", identityOf("{"), ErrDamaged, []string{identity.File, "restore"}},
 		{"identity is empty", identityOf(""), ErrDamaged, []string{identity.File, "restore"}},
 		{"foreign file", func(t *testing.T) Config {
@@ -752,14 +683,8 @@ func TestHoldDirectory(t *testing.T) {
 	_, _ = io.ReadAll(os.Stdin) // until killed
 }
 
-// logNumber returns the number of the current log.
-func logNumber(s *Store) uint64 {
-	num, _, _ := s.wal.Current()
-	return num
-}
-
-// logBytes is how many bytes have been written to the current log.
+// logBytes is how many bytes have been written to the present segment of the log.
 func logBytes(s *Store) int {
-	_, written, _ := s.wal.Current()
+	_, written := s.wal.Current()
 	return int(written)
 }

@@ -120,8 +120,7 @@ func (dc *discarder) discard(sts []layout.Interval) error {
 		return err
 	}
 	// The counts must not be older than the tables.
-	dc.s.wal.Sync()
-	if err := dc.s.wal.Failed(); err != nil {
+	if err := dc.s.wal.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	if err := dc.excise(sts); err != nil {
@@ -255,7 +254,7 @@ func (dc *discarder) discarded(sts []layout.Interval) error {
 	for _, st := range sts {
 		_ = b.Delete(discardKey(st), nil)
 	}
-	return errors.Join(dc.s.writeRemoval(b, pebble.NoSync), b.Close())
+	return errors.Join(dc.s.writeRemoval(b), b.Close())
 }
 
 // resumeDiscards does what was left undone when the store was closed. What has come back

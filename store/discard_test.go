@@ -95,7 +95,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 				for _, st := range layout.PiecesOf(around) {
 					_ = b.Set(discardKey(st), nil, nil)
 				}
-				if err := s.write(b, nil); err != nil {
+				if err := s.writeRemovalNow(b); err != nil {
 					t.Fatal(err)
 				}
 				_ = b.Close()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -117,14 +118,14 @@ func TestHangingFsync(t *testing.T) {
 	s.wal.SetPatience(resptest.Patience)
 	s.set(t, "a", "1", 0)
 	fs.inject(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, ".log") {
+		if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, wal.Suffix) {
 			began.Do(func() { close(hanging) })
 			<-hang
 		}
 		return nil
 	})
 	s.set(t, "a", "2", 0)
-	go s.wal.Sync()
+	go func() { _ = s.wal.Sync() }()
 	<-hanging
 	s.set(t, "a", "3", 0) // the last tick is not too long ago
 	s.wal.SetPatience(0)  // now it is; nothing is being written
@@ -166,19 +167,19 @@ var logFaults = []struct {
 	// lasting: no write can succeed while the fault is there.
 	lasting bool
 }{
-	{"write", always(on(".log", syscall.ENOSPC, errorfs.OpFileWrite)), true},
-	{"write once", once(on(".log", syscall.EIO, errorfs.OpFileWrite)), false},
-	{"short write", always(on(".log", errShort, errorfs.OpFileWrite)), true},
-	{"short write once", once(on(".log", errQuietlyShort, errorfs.OpFileWrite)), false},
-	{"create", always(on(".log", syscall.ENOSPC, errorfs.OpCreate, errorfs.OpReuseForWrite)), true},
-	{"create once", once(on(".log", syscall.ENOSPC, errorfs.OpCreate, errorfs.OpReuseForWrite)), false},
+	{"write", always(on(wal.Suffix, syscall.ENOSPC, errorfs.OpFileWrite)), true},
+	{"write once", once(on(wal.Suffix, syscall.EIO, errorfs.OpFileWrite)), false},
+	{"short write", always(on(wal.Suffix, errShort, errorfs.OpFileWrite)), true},
+	{"short write once", once(on(wal.Suffix, errQuietlyShort, errorfs.OpFileWrite)), false},
+	{"create", always(on(wal.Suffix, syscall.ENOSPC, errorfs.OpCreate)), true},
+	{"create once", once(on(wal.Suffix, syscall.ENOSPC, errorfs.OpCreate)), false},
 	{"directory sync", always(on("/log", syscall.EIO, errorfs.OpFileSync)), true},
 	{"directory sync once", once(on("/log", syscall.EIO, errorfs.OpFileSync)), false},
-	{"fsync", always(on(".log", syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData)), true},
-	{"fsync once", once(on(".log", syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData)), false},
-	{"close", always(on(".log", syscall.EIO, errorfs.OpFileClose)), false},
+	{"fsync", always(on(wal.Suffix, syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData)), true},
+	{"fsync once", once(on(wal.Suffix, syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData)), false},
+	{"close", always(on(wal.Suffix, syscall.EIO, errorfs.OpFileClose)), false},
 	{"logs and tables", always(either(
-		on(".log", syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpCreate),
+		on(wal.Suffix, syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpCreate),
 		on(".sst", syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpCreate))), true},
 }
 
@@ -241,7 +242,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 		// Some of the faults wait for a new log or for the ticker.
 		if fs.hits.Load() == 0 {
 			_, _ = s.db.AsyncFlush()
-			s.wal.Sync()
+			_ = s.wal.Sync()
 		}
 		return fs.hits.Load() > 0
 	})

@@ -73,7 +73,7 @@ func ensureFieldFormat(u *Unit) {
 	s.identityMu.Lock()
 	defer s.identityMu.Unlock()
 	id := s.identity
-	if id.Format < identity.FieldVersion {
+	if !id.HasFieldTimes() {
 		id.Format = identity.FieldVersion
 		if err := id.Write(s.cfg.place()); err != nil {
 			u.Fail(fmt.Errorf("%w: raise the format version: %w", ErrReadOnly, err))

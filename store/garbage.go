@@ -84,7 +84,7 @@ func (k *housekeeper) collectGarbage() (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	if err := k.s.writeRemoval(b, pebble.NoSync); err != nil {
+	if err := k.s.writeRemoval(b); err != nil {
 		return n, err
 	}
 	k.rangeTombstones.Add(int64(n))

@@ -72,11 +72,8 @@ func (s *Store) newGeneration() (uint64, error) {
 		raised := g.ceiling + generationBlock
 		b := s.db.NewBatch()
 		_ = b.Set(generationKey, binary.LittleEndian.AppendUint64(nil, raised), nil)
-		if err := errors.Join(s.writeRemoval(b, pebble.Sync), b.Close()); err != nil {
+		if err := errors.Join(s.writeRemovalNow(b), b.Close()); err != nil {
 			return 0, fmt.Errorf("raise generation: %w", err)
-		}
-		if err := s.wal.Failed(); err != nil {
-			return 0, fmt.Errorf("%w: raise generation: %w", ErrReadOnly, err)
 		}
 		g.ceiling = raised
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/files"
-	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
@@ -40,7 +39,7 @@ const (
 type health struct {
 	cfg     *Config
 	log     *slog.Logger
-	wal     *wal.FS         // set once, while the store is opened
+	wal     *wal.Log        // set once, while the store is opened
 	files   *files.PebbleFS // likewise
 	reclaim *reclaim        // woken when the disk is short
 
@@ -234,28 +233,14 @@ func (h *health) isRecoverable() bool {
 	return err != nil || usage.AvailBytes > 2*uint64(h.cfg.MemTable)
 }
 
-// recoverWrites writes out the memtables, which hold all that a failed log was there for,
-// and begins a new log.
-//
-// The new log is created by a second flush, when everything before it is in tables
-// already: a crash must not leave a log behind the torn end of the failed one,
-// which Pebble would call damage, rightly.
+// recoverWrites begins a new segment of a log that has failed, and has tables written that could not be.
 func (s *Store) recoverWrites() error {
-	if err := s.flushTables(); err != nil {
-		return err
-	}
 	if s.wal.Failed() != nil {
-		s.wal.Reopen()
-		if err := s.flushTables(); err != nil {
-			return err
-		}
-		// No waiter goes on before the new log has taken something.
-		if err := s.db.Set(probeKey, nil, pebble.Sync); err != nil {
-			return fmt.Errorf("write to the new log: %w", err)
-		}
-		s.wal.Sync()
-		if !s.wal.Recover() {
-			return errors.New("the new log failed, too")
+		// Whoever was accepted before the failure has appended; nobody is accepted until the end.
+		s.commits.Lock()
+		s.commits.Unlock() //nolint:staticcheck // an empty critical section
+		if err := s.wal.Recover(); err != nil {
+			return fmt.Errorf("begin a new log: %w", err)
 		}
 		s.syncs.MarkAllDurable()
 		if !s.LogFailed() {
@@ -265,18 +250,21 @@ func (s *Store) recoverWrites() error {
 		}
 		s.health.updateLogRefusal()
 	}
-	s.health.refuse(reasonTables, nil)
+	if s.health.isRefusedFor(reasonTables) {
+		if err := s.flushTables(); err != nil {
+			return err
+		}
+		s.health.refuse(reasonTables, nil)
+	}
 	return nil
 }
 
-var probeKey = []byte{layout.KindMeta, 'p', 'r', 'o', 'b', 'e'}
-
 var errStopped = errors.New("store is stopping")
 
-// flushTables begins a new log and waits until everything committed before is in
-// tables.
+// flushTables waits until everything committed before is in tables, and removes its log.
 func (s *Store) flushTables() error {
 	s.commits.Lock()
+	before := s.wal.Cut()
 	flushed, err := s.db.AsyncFlush()
 	s.commits.Unlock()
 	if err != nil {
@@ -284,7 +272,7 @@ func (s *Store) flushTables() error {
 	}
 	select {
 	case <-flushed:
-		return nil
+		return s.wal.Drop(before)
 	case <-s.stop:
 	case <-s.health.fatal:
 	}

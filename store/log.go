@@ -1,12 +1,90 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 )
+
+// A logKeeper opens the log of a store, and keeps it short.
+type logKeeper struct {
+	s *Store
+	// full has something when the log has grown so much that its beginning is to be removed.
+	full chan struct{}
+}
+
+// open opens the log, and checks that of an earlier version, which Pebble is about to read.
+func (k *logKeeper) open(dir string) error {
+	s, fs := k.s, k.s.cfg.FS
+	extra, failed, err := wal.VerifyPebbleLogs(fs, dir)
+	if err != nil {
+		return err
+	}
+	log, more, err := wal.Open(wal.Config{
+		FS: fs, Dir: dir, Mode: s.cfg.Fsync, Unsynced: s.cfg.MemTable, FailedBefore: failed,
+		Failing: s.health.updateLogRefusal, Look: s.health.checkDisk, Opened: s.openedAt,
+	})
+	if err != nil {
+		return err
+	}
+	if err := wal.ForgetPebbleLogs(fs, dir); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	if extra += more; extra > 0 {
+		s.log.Info("recovering writes that were acknowledged before their fsync", "bytes", extra)
+	}
+	s.wal, s.health.wal = log, log
+	return nil
+}
+
+// replay applies what the log has. What is in tables already is applied once more, which changes
+// nothing: see [wal.Log].
+func (k *logKeeper) replay() error {
+	return k.s.wal.Replay(func(data []byte) error {
+		b := k.s.db.NewBatch()
+		err := b.SetRepr(data)
+		if err == nil {
+			err = k.s.db.Apply(b, pebble.NoSync)
+		}
+		return errors.Join(err, b.Close())
+	})
+}
+
+// logSize is how many memtables are written to the log before it is begun anew.
+const logSize = 4
+
+// write gives the operating system what has been appended to the log; see [wal.Log.Write].
+func (k *logKeeper) write() error {
+	s := k.s
+	err := s.wal.Write()
+	if s.wal.SinceCut() >= logSize*s.cfg.MemTable {
+		signal(k.full)
+	}
+	return err
+}
+
+// loop removes what the log does not need any more, until the store is closed.
+func (k *logKeeper) loop() {
+	s := k.s
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-k.full:
+		}
+		if s.wal.SinceCut() < logSize*s.cfg.MemTable || s.health.isRefusedFor(reasonTables) {
+			continue
+		}
+		if err := s.flushTables(); err != nil && !s.isStopping() {
+			s.log.Error("removing logs failed", "err", err)
+		}
+	}
+}
 
 // Fsync says what must have happened to a write before it is acknowledged.
 type Fsync = wal.Mode
@@ -53,8 +131,11 @@ func (h *health) LogHasFailed() bool { return h.wal.Failed() != nil || h.isRefus
 // Sync has all that was committed before on stable storage, whatever the mode. It waits for
 // the disk.
 func (s *Store) Sync() error {
-	s.wal.Sync()
-	if err := s.Writable(); err != nil {
+	err := s.wal.Sync()
+	if err == nil {
+		err = s.Writable()
+	}
+	if err != nil {
 		return fmt.Errorf("sync: %w", err)
 	}
 	return nil
@@ -82,7 +163,7 @@ func (s *Store) tickLoop() {
 		s.cache.SetClock(uint32(time.Since(s.openedAt) / time.Second))
 		s.counts.Recount()
 		if s.cfg.Fsync == FsyncEverySec {
-			s.wal.Sync()
+			_ = s.wal.Sync() // a failure is known to all who ask
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -17,10 +18,10 @@ import (
 func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 	tables := on(".sst", syscall.ENOSPC, errorfs.OpCreate) // keep the log from being healed
 	for name, what := range map[string]fault{
-		"fsync":          on(".log", syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData),
-		"write":          on(".log", syscall.EIO, errorfs.OpFileWrite),
+		"fsync":          on(wal.Suffix, syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData),
+		"write":          on(wal.Suffix, syscall.EIO, errorfs.OpFileWrite),
 		"directory sync": on("/log", syscall.EIO, errorfs.OpFileSync),
-		"create":         on(".log", syscall.ENOSPC, errorfs.OpCreate, errorfs.OpReuseForWrite),
+		"create":         on(wal.Suffix, syscall.ENOSPC, errorfs.OpCreate),
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := memdisk.New()
@@ -62,7 +63,7 @@ func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 					u.Abort()
 				}
 				_, _ = s.db.AsyncFlush()
-				s.wal.Sync()
+				_ = s.wal.Sync()
 				return s.wal.Failed() != nil
 			})
 			after := killed()

@@ -287,11 +287,6 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 			_ = b.Set(discardKey(st), nil, nil)
 		}
 	}
-	defer func() {
-		if b != nil {
-			_ = b.Close()
-		}
-	}()
 	mark := uint64(latch.Committing)
 	if d.follows {
 		mark = latch.Following
@@ -300,19 +295,19 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 	if d.taps != nil || d.unread { // else it is not this store's to serve
 		rd.s.versions.NoteAll()
 	}
-	err = rd.s.db.Apply(b, pebble.NoSync)
+	err = rd.s.logAndApply(b)
 	if err == nil {
+		_ = b.Close()
 		rd.s.cache.Sweep(d.marks, layout.ContainsFunc(sts))
 		rd.dropped(&lost)
 		if d.taps != nil && taps != nil {
 			w = rd.handOverDrop(taps, d.taps, d.nums, w)
 		}
-		rd.s.latches.NoteCommit(d.nums, rd.s.syncs.Add(b, w))
+		rd.s.latches.NoteCommit(d.nums, rd.s.syncs.Add(w))
 	} else {
 		rd.s.counts.Take(lost.parts, -1)
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
-	b = nil // the sync queue's, or Pebble may still hold it
 	rd.s.latches.EndCommit(d.nums, mark)
 	return err
 }

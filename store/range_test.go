@@ -194,7 +194,7 @@ func TestDropAfterACrash(t *testing.T) {
 				if err := s.housekeeper.checkpointCounts(); err != nil {
 					t.Fatal(err)
 				}
-				s.wal.Sync()
+				_ = s.wal.Sync()
 				var clones []*memdisk.FS
 				var done Signal
 				if err := putOff(func() error { return s.DropRanges(&done, r) }); err != nil {

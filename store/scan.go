@@ -101,7 +101,7 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	if s.syncs.IsDurable(last) && !u.isHeld() {
 		return false
 	}
-	s.syncs.Add(nil, u.awaitAcks(w))
+	s.syncs.Add(u.awaitAcks(w))
 	return true
 }
 

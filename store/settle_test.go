@@ -1,13 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
@@ -49,51 +49,37 @@ func TestFollowerSettlesItsCommits(t *testing.T) {
 	}
 }
 
-// TestSyncOfOneBatchDoesNotCoverAnother: who follows has its own in the log by the sync
-// that it asked for with it, but there is another one where others have committed, too.
-func TestSyncOfOneBatchDoesNotCoverAnother(t *testing.T) {
+// TestFollowerSettlesWhatIsInTheLog: who follows has its own commits settled, and those of others that
+// wait, once all of them are in the log.
+func TestFollowerSettlesWhatIsInTheLog(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncEverySec))
 	defer s.mustClose(t)
 	s.SetActive()
-	var syncs atomic.Int32
-	s.syncs.OnSync(func() { syncs.Add(1) })
 	rc := s.NewReceiver(ring.Whole)
 	defer rc.Close()
-	apply := func(name string) {
-		before, w := s.wal.Bytes(), newTold()
-		if _, err := rc.ApplyAll([][]byte{putBatch(name, 100)}, w); err != nil || !w.done.Load() || w.err != nil {
-			t.Fatal(err, w.done.Load(), w.err)
-		}
-		if n := s.wal.Bytes() - before; n < 100*int64(len(name)) {
-			t.Errorf("%d bytes are in the log when they are settled", n)
-		}
-	}
-	const times = 20
-	for range times {
-		apply("alone")
-	}
-	if n := syncs.Load(); n > times/2 { // the store has batches of its own now and then
-		t.Errorf("%d syncs for %d batches that asked for theirs", n, times)
-	}
 	other := s.NewUnit()
 	other.syncsItself = true
-	for range times {
-		before := syncs.Load()
-		key := []byte("other")
+	for range 20 {
+		before, key, first, w := s.wal.Bytes(), []byte("other"), newTold(), newTold()
 		other.Begin(s.now(), []Place{other.Place(key)})
 		v, err := other.Get(key)
 		if err == nil {
-			err = other.PutString(key, v, []byte("1"), 0, false)
+			err = other.PutString(key, v, bytes.Repeat([]byte("v"), 1000), 0, false)
 		}
 		if err == nil {
-			_, err = other.Commit(nil)
+			_, err = other.Commit(first)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		apply("with another")
-		if syncs.Load() == before {
-			t.Fatal("another's batch is settled without a sync")
+		if _, err := rc.ApplyAll([][]byte{putBatch("follower", 100)}, w); err != nil || !w.done.Load() || w.err != nil {
+			t.Fatal(err, w.done.Load(), w.err)
+		}
+		if !first.done.Load() || first.err != nil {
+			t.Fatal("the commit of the other is not settled", first.err)
+		}
+		if n := s.wal.Bytes() - before; n < 100*int64(len("follower"))+1000 {
+			t.Errorf("%d bytes are in the log when they are settled", n)
 		}
 	}
 }
@@ -123,9 +109,9 @@ func TestCommitsAreSettledInOrder(t *testing.T) {
 			return nil
 		})
 		first, second, other := newTold(), newTold(), newTold()
-		s.Add(&pebble.Batch{}, first)
+		s.Add(first)
 		synctest.Wait() // the goroutine is at it
-		s.Enqueue(syncqueue.Commit{Batch: &pebble.Batch{}, Waiter: second}, false)
+		s.Enqueue(syncqueue.Commit{Writes: true, Waiter: second}, false)
 		s.Enqueue(syncqueue.Commit{Waiter: other}, false)
 		settled := make(chan struct{})
 		go func() {

@@ -85,7 +85,7 @@ func (k *housekeeper) checkpointCounts() error {
 	k.s.commits.Lock()
 	k.s.counts.Checkpoint(b) // the term changes with checkpoints locked alone
 	k.s.commits.Unlock()
-	if err := k.s.writeRemoval(b, pebble.Sync); err != nil {
+	if err := k.s.writeRemovalNow(b); err != nil {
 		return fmt.Errorf("write counts: %w", err)
 	}
 	k.s.counts.JournalDropped()

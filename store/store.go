@@ -47,7 +47,7 @@ type Store struct {
 	lock   io.Closer // of the directory
 	db     *pebble.DB
 	blocks *pebble.Cache
-	wal    *wal.FS
+	wal    *wal.Log
 	files  *files.PebbleFS
 	syncs  *syncqueue.Queue
 	// onChange is told of what changes; see OnChange.
@@ -85,6 +85,7 @@ type Store struct {
 	dropper     rangeDropper
 	expirer     expirer
 	housekeeper housekeeper
+	logKeeper   logKeeper
 	reclaim     reclaim
 
 	stop    chan struct{}
@@ -115,6 +116,7 @@ func Open(cfg Config) (*Store, error) {
 	s.health.init(&s.cfg, &s.reclaim)
 	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
 	s.dropper.s, s.expirer.s, s.housekeeper.s = s, s, s
+	s.logKeeper = logKeeper{s, make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
 	}
@@ -153,21 +155,14 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.identity = id
-	s.hasFieldTimes.Store(id.Format >= identity.FieldVersion)
+	s.hasFieldTimes.Store(id.HasFieldTimes())
 	s.counts.OnRemoved(s.reclaim.remove)
-	s.wal = wal.New(wal.Config{
-		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.health.updateLogRefusal, Look: s.health.checkDisk, Opened: s.openedAt,
-	})
-	s.files = files.ForPebble(s.wal, s.stop)
-	s.health.wal, s.health.files = s.wal, s.files
-	undo = append(undo, s.wal.Close)
-	extra, err := s.wal.Verify()
-	if err != nil {
+	if err := s.logKeeper.open(logDir); err != nil {
 		return err
 	}
-	if extra > 0 {
-		s.log.Info("recovering writes that were acknowledged before their fsync", "bytes", extra)
-	}
+	undo = append(undo, func() { _ = s.wal.Close() })
+	s.files = files.ForPebble(fs, logDir, s.wal.Sync, s.stop)
+	s.health.files = s.files
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
 	if s.db, err = s.openPebble(known && (id.Opened || s.cfg.Used)); err != nil {
@@ -177,6 +172,9 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = s.db.Close() })
+	if err := s.logKeeper.replay(); err != nil {
+		return err
+	}
 	s.recordOpened()
 	if err = errors.Join(s.counts.Load(s.db), s.generations.load(s.db)); err != nil {
 		return err
@@ -197,8 +195,8 @@ func (s *Store) open() (err error) {
 	}
 	s.housekeeper.garbage.Store(1) // a crash may have left some
 	s.expirer.sweepPending.Store(true)
-	s.syncs = syncqueue.New(s.wal.Failed, func() error { return s.db.LogData(nil, pebble.Sync) })
-	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.reclaim.loop} {
+	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.reclaim.loop, s.logKeeper.loop} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()
@@ -257,16 +255,17 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 	}
 }
 
-// hasData reports whether there are tables or logs. Pebble would take a directory
+// hasData reports whether there are tables, their manifest or logs. Pebble would take a directory
 // that lost the name of its manifest for a new one, and delete them.
 func (s *Store) hasData(dir string) (bool, error) {
-	for _, d := range []string{dir, s.wal.Dir()} {
+	for _, d := range []string{dir, s.cfg.FS.PathJoin(s.cfg.Dir, "log")} {
 		names, err := s.cfg.FS.List(d)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return false, err
 		}
 		for _, name := range names {
-			if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") {
+			if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, wal.Suffix) ||
+				strings.HasPrefix(name, "marker.manifest.") {
 				return true, nil
 			}
 		}
@@ -305,6 +304,7 @@ func (s *Store) options() *pebble.Options {
 		Cache:         s.blocks,
 		FS:            s.files,
 		WALDir:        relativeWALDir,
+		DisableWAL:    true,
 		Logger:        pebbleLogger{s},
 		EventListener: s.health.listener(),
 	}
@@ -370,7 +370,7 @@ func (s *Store) shutdown() error {
 	s.loops.Wait()
 	s.pins.Close()
 	s.syncs.Close()
-	s.wal.Sync()
+	_ = s.wal.Sync() // Failed says it
 	var errs []error
 	if s.AcceptsRemovals() == nil {
 		errs = append(errs, s.housekeeper.checkpointCounts())
@@ -378,11 +378,8 @@ func (s *Store) shutdown() error {
 	if !errors.Is(s.wal.Failed(), ErrCrashed) {
 		s.health.refuse(reasonShutdown, ErrClosed)
 	}
-	errs = append(errs, s.db.Close())
-	// The last fsync of the log is part of that; a log that failed before has
-	// told the waiters concerned.
-	errs = append(errs, s.wal.Failed())
-	s.wal.Close()
+	// A log that failed before has told the waiters concerned.
+	errs = append(errs, s.wal.Sync(), s.db.Close(), s.wal.Close())
 	s.blocks.Unref()
 	s.cache.Close()
 	return errors.Join(append(errs, s.lock.Close())...)

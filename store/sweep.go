@@ -47,7 +47,7 @@ func (x *expirer) sweepDropped() error {
 	for _, st := range sts {
 		_ = b.Delete(droppedKey(st), nil)
 	}
-	return errors.Join(x.s.writeRemoval(b, pebble.NoSync), b.Close())
+	return errors.Join(x.s.writeRemoval(b), b.Close())
 }
 
 func (x *expirer) droppedIntervals() ([]layout.Interval, error) {

@@ -107,7 +107,7 @@ func look(t *testing.T, s *Store, key string) *told {
 // settleAll waits until all that has been committed is as durable as the mode demands.
 func settleAll(s *Store) {
 	var done Signal
-	s.syncs.Add(nil, &done)
+	s.syncs.Add(&done)
 	_ = done.Wait()
 }
 

@@ -271,6 +271,6 @@ func (u *Unit) AwaitReads() error {
 		return nil
 	}
 	var done Signal
-	u.s.syncs.Add(nil, u.awaitAcks(&done))
+	u.s.syncs.Add(u.awaitAcks(&done))
 	return done.Wait()
 }

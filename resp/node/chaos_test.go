@@ -70,7 +70,7 @@ func (d *disk) over(fs vfs.FS) vfs.FS {
 		switch op.Kind {
 		case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo, errorfs.OpRename, errorfs.OpRemove:
 			d.wait()
-			if d.unsynced.Load() && strings.HasSuffix(op.Path, ".log") {
+			if d.unsynced.Load() && strings.HasSuffix(op.Path, ".wal") {
 				return syscall.EIO
 			}
 		case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFilePreallocate:

@@ -23,7 +23,7 @@ func TestNodeThatLostItsStoreIsRefused(t *testing.T) {
 	if err = errors.Join(err, client.Close(), n.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"data", "log", "marks"} {
+	for _, name := range []string{"data", "log", "log-marks"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

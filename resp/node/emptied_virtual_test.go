@@ -32,7 +32,7 @@ func TestNodeOfClusterThatLostItsStoreIsRefused(t *testing.T) {
 				}
 				c.stop(victim)
 				v := c.nodes[victim]
-				for _, name := range []string{"data", "log", "marks"} {
+				for _, name := range []string{"data", "log", "log-marks"} {
 					if err := v.fs.RemoveAll(v.fs.PathJoin("data", name)); err != nil {
 						t.Fatal(err)
 					}

@@ -26,7 +26,7 @@ func (lyingFile) Sync() error                { return nil }
 func (lyingFile) SyncData() error            { return nil }
 func (lyingFile) SyncTo(int64) (bool, error) { return true, nil }
 func (f lyingFS) lies(name string, file vfs.File, err error) (vfs.File, error) {
-	if err == nil && strings.HasSuffix(name, ".log") {
+	if err == nil && strings.HasSuffix(name, ".wal") {
 		file = lyingFile{file}
 	}
 	return file, err
@@ -34,11 +34,6 @@ func (f lyingFS) lies(name string, file vfs.File, err error) (vfs.File, error) {
 
 func (f lyingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	file, err := f.FS.Create(name, c)
-	return f.lies(name, file, err)
-}
-
-func (f lyingFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	file, err := f.FS.ReuseForWrite(old, name, c)
 	return f.lies(name, file, err)
 }
 

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +11,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// An PebbleFS is the file system as Pebble sees it. It makes up for three habits
+// An PebbleFS is the file system as Pebble sees it. It keeps a rule of the store's log: no table is
+// complete before the log has all that it may hold on stable storage. And it makes up for some habits
 // of Pebble's.
+//
+// Pebble creates a log of its own when it is opened, although it is told to write none: that one is
+// nowhere.
 //
 // While flushes and compactions fail, Pebble tries again at once, for ever, and on a
 // full disk would keep a CPU busy with it. It asks for the free space after each
@@ -26,13 +31,18 @@ import (
 // loss, have the one without the other: so the directory is synced in between.
 type PebbleFS struct {
 	vfs.FS
+	logs     string
+	logFirst func() error
 	stop     <-chan struct{}
 	failures atomic.Int32 // of flushes and compactions, in a row
 	parked   atomic.Bool
 }
 
-// ForPebble returns a file system for Pebble on another one. stop is closed when the store is.
-func ForPebble(fs vfs.FS, stop <-chan struct{}) *PebbleFS { return &PebbleFS{FS: fs, stop: stop} }
+// ForPebble returns a file system for Pebble on another one. logs is the directory of logs. logFirst
+// makes all that has been appended to the store's log durable. stop is closed when the store is.
+func ForPebble(fs vfs.FS, logs string, logFirst func() error, stop <-chan struct{}) *PebbleFS {
+	return &PebbleFS{FS: fs, logs: filepath.Clean(logs), logFirst: logFirst, stop: stop}
+}
 
 const (
 	minPace = 10 * time.Millisecond
@@ -79,8 +89,55 @@ func (e *PebbleFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File
 			return nil, err
 		}
 	}
-	return e.FS.Create(name, category)
+	if strings.HasSuffix(name, ".log") && filepath.Clean(e.PathDir(name)) == e.logs {
+		return nowhere{}, nil
+	}
+	f, err := e.FS.Create(name, category)
+	if err == nil && strings.HasSuffix(name, ".sst") {
+		f = table{f, e}
+	}
+	return f, err
 }
+
+// A table is a file that may only be complete once the log has all that it may hold.
+type table struct {
+	vfs.File
+	fs *PebbleFS
+}
+
+// Sync implements vfs.File.
+func (t table) Sync() error { return t.after(t.File.Sync) }
+
+// SyncData implements vfs.File.
+func (t table) SyncData() error { return t.after(t.File.SyncData) }
+
+func (t table) after(sync func() error) error {
+	if err := t.fs.logFirst(); err != nil {
+		return err
+	}
+	return sync()
+}
+
+// nowhere is a file that is not there.
+type nowhere struct{ vfs.File }
+
+// Close implements vfs.File, as do the other methods: nothing is done.
+func (nowhere) Close() error                           { return nil }
+func (nowhere) Stat() (vfs.FileInfo, error)            { return nothing{}, nil }
+func (nowhere) Fd() uintptr                            { return vfs.InvalidFd }
+func (nowhere) Prefetch(_, _ int64) error              { return nil }
+func (nowhere) Preallocate(_, _ int64) error           { return nil }
+func (nowhere) Sync() error                            { return nil }
+func (nowhere) SyncData() error                        { return nil }
+func (nowhere) SyncTo(int64) (bool, error)             { return false, nil }
+func (nowhere) Write(p []byte) (int, error)            { return len(p), nil }
+func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (nowhere) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
+
+type nothing struct{ os.FileInfo }
+
+func (nothing) Size() int64            { return 0 }
+func (nothing) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 
 // MkdirAll implements vfs.FS.
 func (e *PebbleFS) MkdirAll(dir string, perm os.FileMode) error {

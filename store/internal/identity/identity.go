@@ -16,18 +16,21 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/files"
 )
 
-// Version is the version of everything in the directory, this file included. A
-// store opens directories of version 1 and makes them version 2; it refuses every version
-// but these and FieldVersion. The two differ in Pebble's options: version 1 names the directory
-// of logs by its path, version 2 by its place beside the tables.
+// The versions of everything in a directory, this file included. A store opens directories of all of
+// them, and makes earlier ones Version or, where they have fields that expire, FieldVersion.
+//
+// Version 1 has Pebble's options name the directory of logs by its path, the later ones by its place
+// beside the tables. Up to version 3 Pebble wrote the log.
 const (
 	// Version is the one that new directories get.
-	Version = 2
+	Version = 4
 	// OldVersion can still be read.
 	OldVersion = 1
 	// FieldVersion is that of a directory from the first field of a hash on that expires: programs
 	// before do not know such fields.
-	FieldVersion = 3
+	FieldVersion = 5
+	// oldFieldVersion is FieldVersion with a log that Pebble wrote.
+	oldFieldVersion = 3
 )
 
 // File names what a directory is. It is written when the store is created, when
@@ -101,6 +104,11 @@ func Read(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 	return id, true, nil
 }
 
+// HasFieldTimes reports whether the directory may have hashes with fields that expire.
+func (id Identity) HasFieldTimes() bool {
+	return id.Format == oldFieldVersion || id.Format == FieldVersion
+}
+
 // Check compares a directory's identity with what is asked for, before it is known whether there is a key.
 func (id Identity) Check(cfg Config) error {
 	if id.Format < OldVersion || id.Format > FieldVersion {
@@ -163,6 +171,8 @@ func Ensure(cfg Config, id Identity, known bool) (Identity, error) {
 	switch {
 	case !known:
 		id = Identity{Format: Version, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}
+	case id.Format == oldFieldVersion:
+		id.Format = FieldVersion
 	case id.Format < Version:
 		id.Format = Version
 	default:

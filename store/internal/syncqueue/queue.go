@@ -3,10 +3,9 @@ package syncqueue
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // ErrUnknown says that a write was executed but could not be made durable, so that it may or
@@ -50,15 +49,12 @@ type Queue struct {
 	settled atomic.Uint64
 }
 
-// A Commit is a commit to follow, or with no batch a reader that waits for
-// all commits before it.
+// A Commit is a commit to follow, or a reader that waits for all commits before it.
 type Commit struct {
-	Batch  *pebble.Batch
+	// Writes tells that it has something for the log, unlike a reader.
+	Writes bool
 	Waiter Waiter
 	number uint64
-	// Synced: the sync was asked for along with the batch, so that the log is written while
-	// the memtable takes the batch in.
-	Synced bool
 }
 
 // New returns a queue, whose goroutine runs until Close. sync returns once all that has been applied
@@ -73,13 +69,13 @@ func New(failed, sync func() error) *Queue {
 	return s
 }
 
-// Add hands over a batch that has been applied without waiting. It returns the
+// Add hands over a commit that has been applied without waiting. It returns the
 // number to wait for.
-func (s *Queue) Add(batch *pebble.Batch, w Waiter) uint64 {
-	return s.Enqueue(Commit{Batch: batch, Waiter: w}, true)
+func (s *Queue) Add(w Waiter) uint64 {
+	return s.Enqueue(Commit{Writes: true, Waiter: w}, true)
 }
 
-// Enqueue is add. Without wake it is left to the caller that what it hands over gets
+// Enqueue is Add. Without wake it is left to the caller that what it hands over gets
 // synced, by SyncNow or by Wake.
 func (s *Queue) Enqueue(e Commit, wake bool) uint64 {
 	s.mu.Lock()
@@ -158,10 +154,9 @@ func (s *Queue) round() (some, closed bool) {
 // settle makes a group of commits durable, with one sync for all: what comes while it
 // is under way makes the next group.
 func (s *Queue) settle(group []Commit) {
-	err := s.syncAll(group)
-	// The log reports success whatever happens; see package wal.
-	if failure := s.failed(); err == nil {
-		err = failure
+	err := s.failed()
+	if slices.ContainsFunc(group, func(e Commit) bool { return e.Writes }) {
+		err = s.sync()
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -169,41 +164,13 @@ func (s *Queue) settle(group []Commit) {
 		s.settled.Store(group[len(group)-1].number)
 	}
 	for i := range group {
-		e := &group[i]
-		if e.Batch != nil {
-			if e.Synced {
-				_ = e.Batch.SyncWait() // over already; Pebble may not have let go of it yet
-			}
-			_ = e.Batch.Close()
-		}
-		if e.Waiter != nil {
-			e.Waiter.Settled(err)
+		if w := group[i].Waiter; w != nil {
+			w.Settled(err)
 		}
 	}
 }
 
-// syncAll returns once the batches of a group are in the log. A sync that came with one of
-// several says nothing of the others, which the log may hold behind it.
-func (s *Queue) syncAll(group []Commit) error {
-	var only *Commit
-	for i := range group {
-		e := &group[i]
-		switch {
-		case e.Batch == nil:
-		case only != nil || !e.Synced:
-			return s.sync()
-		default:
-			only = e
-		}
-	}
-	if only == nil {
-		return nil
-	}
-	return only.Batch.SyncWait()
-}
-
-// MarkAllDurable declares everything handed over so far durable, after the memtables have
-// been written out.
+// MarkAllDurable declares everything handed over so far durable, after a log that had failed has it.
 func (s *Queue) MarkAllDurable() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

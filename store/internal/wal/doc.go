@@ -1,6 +1,7 @@
-// Package wal owns the files of the write-ahead log: what a Sync means in each fsync mode, what
-// happens when one fails, and the check of the logs when a store is opened.
+// Package wal owns the write-ahead log of a store: what a reply promises in each fsync mode, what
+// happens when the log fails, and what a start finds.
 //
-// Pebble writes the records; package wal is the file system that it writes them to. Read [FS] first,
-// then mark.go, which says up to where each log is known to be on stable storage.
+// Read [Log] first, then segment.go for the format of the files and mark.go, which says up to where
+// each of them is known to be on stable storage. pebblelog.go checks the logs that earlier versions
+// had Pebble write.
 package wal

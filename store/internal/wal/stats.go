@@ -1,33 +1,28 @@
 package wal
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/durations"
 )
 
-// syncedAll notes that all that had been written at a moment, so many commits, is on stable
-// storage.
-func (w *FS) syncedAll(at time.Time, commits int64) {
-	w.lastSync.Store(at.UnixNano())
-	w.syncedCommits.Store(commits)
+// figures are those of a log since it was opened.
+type figures struct {
+	syncs     durations.Counts // real fsyncs
+	syncNanos atomic.Int64
+	written   atomic.Int64 // bytes
+	lookAt    atomic.Int64 // of them
+	cutAt     atomic.Int64 // of them, at the last Cut
+	lastSync  atomic.Int64 // when all that had been written was on stable storage last
+	// syncedUpTo is the number of the record up to which all were on stable storage then.
+	syncedUpTo atomic.Uint64
 }
 
-// unsyncedCommits is about how many commits are not known to be on stable storage; with
-// Always none is acknowledged before it is there.
-func (w *FS) unsyncedCommits() int64 {
-	if w.mode == Always {
-		return 0
-	}
-	return max(w.commits.Load()-w.syncedCommits.Load(), 0)
-}
-
-// Stats returns the figures of the log.
-func (w *FS) Stats() Stats {
-	return Stats{
-		Commits: w.commits.Load(), UnsyncedCommits: w.unsyncedCommits(),
-		Fsyncs: w.syncs.Histogram(time.Duration(w.syncNanos.Load())), Bytes: w.written.Load(),
-	}
+// syncedAll notes that all records up to one, those of a moment, are on stable storage.
+func (f *figures) syncedAll(at time.Time, upTo uint64) {
+	f.lastSync.Store(at.UnixNano())
+	f.syncedUpTo.Store(upTo)
 }
 
 // Stats are figures of a log since it was opened.
@@ -37,28 +32,38 @@ type Stats struct {
 	Bytes                    int64
 }
 
-// Bytes is how many bytes have been written to the log since it was opened.
-func (w *FS) Bytes() int64 { return w.written.Load() }
-
-// LastSync returns when all that had been written was on stable storage last.
-func (w *FS) LastSync() time.Time { return time.Unix(0, w.lastSync.Load()) }
-
-// Committed counts a commit that was handed to the log.
-func (w *FS) Committed() { w.commits.Add(1) }
-
-// Stalled is for how long the log has waited for the disk; 0 if nothing waits.
-func (w *FS) Stalled() time.Duration { return w.waits.longest(w.clock()) }
-
-// Current returns the number of the current log, and how many of its bytes were written and
-// are on stable storage: for tests.
-func (w *FS) Current() (num uint64, written, synced int64) {
-	w.mu.Lock()
-	f := w.current
-	w.mu.Unlock()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.num, f.written.Load(), f.synced
+// Stats returns the figures of the log. With Always none is acknowledged before it is on stable
+// storage.
+func (l *Log) Stats() Stats {
+	l.mu.Lock()
+	last := l.next - 1
+	l.mu.Unlock()
+	s := Stats{
+		Commits: int64(last - l.opened), UnsyncedCommits: max(int64(last)-int64(l.stats.syncedUpTo.Load()), 0),
+		Fsyncs: l.stats.syncs.Histogram(time.Duration(l.stats.syncNanos.Load())), Bytes: l.stats.written.Load(),
+	}
+	if l.cfg.Mode == Always {
+		s.UnsyncedCommits = 0
+	}
+	return s
 }
 
-// LookOnce has look called once so many bytes have been written to the log since it was opened.
-func (w *FS) LookOnce(at int64) { w.lookAt.Store(at) }
+// Bytes is how many bytes have been written to the log since it was opened.
+func (l *Log) Bytes() int64 { return l.stats.written.Load() }
+
+// LastSync returns when all that had been written was on stable storage last.
+func (l *Log) LastSync() time.Time { return time.Unix(0, l.stats.lastSync.Load()) }
+
+// Stalled is for how long the log has waited for the disk; 0 if nothing waits.
+func (l *Log) Stalled() time.Duration { return l.waits.longest(l.clock()) }
+
+// Current returns the number of the newest segment on disk, and how many of its bytes were written: for
+// tests.
+func (l *Log) Current() (num uint64, written int64) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return l.on.num, l.handed
+}
+
+// LookOnce has Look called once so many bytes have been written to the log since it was opened.
+func (l *Log) LookOnce(at int64) { l.stats.lookAt.Store(at) }
