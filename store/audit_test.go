@@ -29,6 +29,9 @@ func (s *Store) audit(t *testing.T) audit {
 	gens := map[string]bool{}    // key and generation of headers and of garbage
 	pieces := map[string]bool{}  // of sub entries
 	indexed := map[string]bool{} // key and time in the index of expiry times
+	if err := s.cleaner.clean(0, lastSlice); err != nil {
+		t.Fatal(err)
+	}
 	iter, err := s.db.NewIter(&pebble.IterOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func (rd *rangeDropper) clear(w Waiter, may func() error) error {
 	rd.s.counts.CheckpointEmpty(b)
 	rd.s.latches.BeginCommit(nums, latch.Committing)
 	rd.s.versions.NoteAll()
-	err := rd.s.logAndApply(b)
+	err := rd.s.logAndApply(b, nil)
 	if err == nil {
 		rd.s.counts.Reset()
 		rd.s.counts.JournalDropped()

@@ -18,7 +18,7 @@ import (
 //
 // The order of things, for each latch that the unit holds:
 //
-//	version marked → log, in memory → Pebble → counts → cache → taps → sync queue → settled → mark off → unlock
+//	version marked → log, in memory → Pebble → cache → counts → taps → sync queue → settled → mark off → unlock
 //
 // A reader without the latch fetches first and looks at the version afterwards.
 // Without a mark, settled names every commit that the fetched value may stem from;
@@ -195,8 +195,17 @@ func (s *Store) beginCommit(frees bool) error {
 
 // logAndApply appends a batch to the log and applies it. The caller holds commits, and whatever keeps
 // others from changing the same keys: so the log has their changes in the order in which Pebble has them.
-func (s *Store) logAndApply(b *pebble.Batch) error {
-	s.wal.Append(b.Repr())
+// dirty, if there is one, is what the cache is going to have alone.
+func (s *Store) logAndApply(b, dirty *pebble.Batch) error {
+	switch {
+	case dirty == nil:
+		s.wal.Append(b.Repr(), nil)
+	case b.Empty():
+		s.wal.Append(dirty.Repr(), nil)
+		return nil
+	default:
+		s.wal.Append(b.Repr(), dirty.Repr())
+	}
 	return s.db.Apply(b, pebble.NoSync)
 }
 
@@ -207,7 +216,7 @@ func (s *Store) writeRemoval(b *pebble.Batch) error {
 		return err
 	}
 	defer s.commits.RUnlock()
-	if err := s.logAndApply(b); err != nil {
+	if err := s.logAndApply(b, nil); err != nil {
 		return fmt.Errorf("%w: commit: %w", ErrReadOnly, err)
 	}
 	return nil
@@ -246,19 +255,26 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	u.dirty.writeDirty()
 	u.writeElements()
-	u.writeHeaders()
+	dirty := u.writeHeaders()
+	if dirty != nil {
+		defer func() { _ = dirty.Close() }()
+	}
 	if err := u.beginCommit(); err != nil {
 		return u.refused(err)
 	}
-	if err := u.isFollowed(); err != nil {
+	if err := u.isFollowed(dirty); err != nil {
 		s.commits.RUnlock()
 		return u.refused(err)
 	}
 	if len(u.deltas) > 0 {
 		var n int
 		u.pbuf, n = s.counts.AppendEntry(u.pbuf[:0], u.deltas)
-		_ = u.batch.Set(u.pbuf[:n], u.pbuf[n:], nil)
-		u.headers++
+		if dirty != nil {
+			_ = dirty.Set(u.pbuf[:n], u.pbuf[n:], nil) // the log is enough: see cutLog
+		} else {
+			_ = u.batch.Set(u.pbuf[:n], u.pbuf[n:], nil)
+			u.headers++
+		}
 	}
 	mark := uint64(latch.Committing)
 	if u.following {
@@ -271,23 +287,19 @@ func (u *Unit) apply(w Waiter) error {
 	if taps != nil {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
-	s.versions.NoteBatch(u.batch.Reader())
-	err := s.logAndApply(u.batch)
+	if !u.batch.Empty() {
+		s.versions.NoteBatch(u.batch.Reader())
+	}
+	if dirty != nil {
+		s.versions.NoteBatch(dirty.Reader())
+	}
+	err := s.logAndApply(u.batch, dirty)
+	if err == nil {
+		err = s.cleaner.cacheHeaders(u)
+	}
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.Add(d)
-		}
-		for i := range u.changes {
-			c := &u.changes[i]
-			if c.line == nil {
-				s.cache.Remove(c.place, c.key)
-			} else if u.copying {
-				s.cache.Refresh(c.place, c.key, c.line)
-			} else if u.noTouch {
-				s.cache.PutUntouched(c.place, c.key, c.line)
-			} else {
-				s.cache.Put(c.place, c.key, c.line)
-			}
 		}
 		s.cache.ApplyElements(&u.elements, true)
 		if taps != nil {
@@ -312,7 +324,9 @@ func (u *Unit) apply(w Waiter) error {
 	} else {
 		u.batch = nil // Pebble may still hold it, and show it one day
 		for i := range u.changes {
-			s.cache.Lose(u.changes[i].place, u.changes[i].key)
+			if c := &u.changes[i]; !c.dirty {
+				s.cache.Lose(c.place, c.key)
+			}
 		}
 		s.cache.ApplyElements(&u.elements, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))

@@ -104,7 +104,7 @@ func (c *valueBuilder) stage() error {
 	if err := s.beginCommit(c.u.frees); err != nil {
 		return fmt.Errorf("write long value: %w", err)
 	}
-	err := s.logAndApply(c.batch)
+	err := s.logAndApply(c.batch, nil)
 	if taps := s.taps.Current(); err == nil && taps != nil {
 		handOverStaged(taps, contents, &c.u.long.staging[c.built], c.more)
 	}

@@ -58,7 +58,7 @@ func benchCopy(b *testing.B, keys, size int) {
 	src := open()
 	defer func() { _ = src.Close() }()
 	src.fill(b, keys, size)
-	_ = src.db.Flush()
+	_ = src.flushTables()
 	l, _ := src.RangeLoad(ring.Whole)
 	b.SetBytes(l.Bytes)
 	b.ResetTimer()

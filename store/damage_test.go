@@ -422,7 +422,7 @@ func TestDamagedTable(t *testing.T) {
 		}
 		s.set(t, key(i), string(values[i]), 0)
 	}
-	if err := errors.Join(s.db.Flush(), s.Close()); err != nil {
+	if err := errors.Join(s.flushTables(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	tables := filesIn(t, fs, "/data/store/data", ".sst")
@@ -458,6 +458,11 @@ func TestDamagedTable(t *testing.T) {
 		t.Errorf("scan over the damage: %v", err)
 	}
 
+	// What lies beside the damage: a table alone would only be moved.
+	for i := range keys {
+		s.set(t, fmt.Sprintf("new-%d", i), "v", 0)
+	}
+
 	// Merging the damaged table fails in the background, which is said once and for
 	// all, and does not keep a CPU busy.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -481,7 +486,7 @@ func TestDamagedDirectory(t *testing.T) {
 	fs := memdisk.New()
 	s := openTest(t, crashConfig(fs, FsyncEverySec))
 	s.set(t, "a", "1", 0)
-	if err := errors.Join(s.db.Flush(), s.Close()); err != nil {
+	if err := errors.Join(s.flushTables(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	data := "/data/store/data"

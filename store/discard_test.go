@@ -26,7 +26,8 @@ func damaged(t *testing.T, fs *memdisk.FS, rnd *rand.Rand) (*Store, Config) {
 	s := openTest(t, cfg)
 	s.fill(t, 6400, 300)
 	s.set(t, "long", strings.Repeat("x", 5*pieceSize), 0)
-	if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err != nil {
+	err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false)
+	if err := errors.Join(err, s.flushTables()); err != nil { // the log would bring back what is damaged
 		t.Fatal(err)
 	}
 	s.mustClose(t)
@@ -188,6 +189,9 @@ func TestRemovedKeysAreCountedByTheRemaining(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	churnAll(t, s, rnd, 30)
+	if err := s.cleaner.clean(0, lastSlice); err != nil {
+		t.Fatal(err)
+	}
 	for range 200 {
 		var sts []layout.Interval
 		for range 1 + rnd.IntN(3) {

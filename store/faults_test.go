@@ -241,7 +241,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 	resptest.WaitFor(t, "the fault", func() bool {
 		// Some of the faults wait for a new log or for the ticker.
 		if fs.hits.Load() == 0 {
-			_, _ = s.db.AsyncFlush()
+			_ = s.beginFlush()
 			_ = s.wal.Sync()
 		}
 		return fs.hits.Load() > 0
@@ -292,4 +292,13 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// beginFlush has tables written of all that has been committed.
+func (s *Store) beginFlush() error {
+	err := s.cleaner.clean(0, lastSlice)
+	if err == nil {
+		_, err = s.db.AsyncFlush()
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -115,9 +116,9 @@ func followedNext(before []followedPiece, now []layout.Interval, turn uint64) (n
 }
 
 // isFollowed returns an error if the unit has changed a key that a receiver may have changed
-// since it began, or is the unit of a receiver that is over. The caller holds Store.commits for
+// since it began, or is the unit of a receiver that is over; dirty is what writeHeaders returned. The caller holds Store.commits for
 // reading.
-func (u *Unit) isFollowed() error {
+func (u *Unit) isFollowed(dirty *pebble.Batch) error {
 	f := &u.s.followed
 	if u.mayCommit != nil {
 		if err := u.mayCommit(); err != nil {
@@ -127,17 +128,27 @@ func (u *Unit) isFollowed() error {
 	if u.following || u.followTurn == f.turn.Load() {
 		return nil
 	}
-	for r := u.batch.Reader(); ; {
+	for _, b := range []*pebble.Batch{u.batch, dirty} {
+		if b != nil && f.hasFollowed(b.Reader(), u.followTurn) {
+			return fmt.Errorf("commit: %w", ErrFollows)
+		}
+	}
+	return nil
+}
+
+// hasFollowed reports whether a batch has a key that a receiver may have changed since a turn.
+func (f *followed) hasFollowed(r batchrepr.Reader, turn uint64) bool {
+	for {
 		kind, k, _, ok, err := r.Next()
 		if !ok || err != nil {
-			return nil // the batch is the unit's own: it is well-formed
+			return false // the batch is the unit's own: it is well-formed
 		}
 		if len(k) < 1+layout.PlaceSize || k[0] != layout.KindData || kind == pebble.InternalKeyKindLogData {
 			continue
 		}
 		p := Place(binary.BigEndian.Uint64(k[1:]))
-		if at := findFollowed(f.pieces, p); at != nil && at.until > u.followTurn {
-			return fmt.Errorf("commit: %w", ErrFollows)
+		if at := findFollowed(f.pieces, p); at != nil && at.until > turn {
+			return true
 		}
 	}
 }

@@ -62,7 +62,6 @@ func (u *Unit) addHeader(p *tap.Piece, c *change) {
 			}
 		}
 	}
-	c.gen = h.Gen
 	u.parts.Add(p, &o)
 }
 

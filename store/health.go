@@ -261,22 +261,37 @@ func (s *Store) recoverWrites() error {
 
 var errStopped = errors.New("store is stopping")
 
-// flushTables waits until everything committed before is in tables, and removes its log.
+// flushTables waits until everything committed before is in tables, and removes its log. It returns an error when
+// the log fails meanwhile.
 func (s *Store) flushTables() error {
-	s.commits.Lock()
-	before := s.wal.Cut()
-	flushed, err := s.db.AsyncFlush()
-	s.commits.Unlock()
+	before, err := s.housekeeper.cutLog()
+	if err == nil {
+		err = s.cleaner.clean(0, lastSlice)
+	}
+	var flushed <-chan struct{}
+	if err == nil {
+		flushed, err = s.db.AsyncFlush()
+	}
 	if err != nil {
 		return fmt.Errorf("write out memtables: %w", err)
 	}
-	select {
-	case <-flushed:
-		return s.wal.Drop(before)
-	case <-s.stop:
-	case <-s.health.fatal:
+	tick := time.NewTicker(s.cfg.healthPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-flushed:
+			return s.wal.Drop(before)
+		case <-s.stop:
+			return errStopped
+		case <-s.health.fatal:
+			return errStopped
+		case <-tick.C:
+			// No table is complete before the log has recovered, for which the caller may be needed.
+			if err := s.wal.Failed(); err != nil {
+				return fmt.Errorf("write out memtables: %w", err)
+			}
+		}
 	}
-	return errStopped
 }
 
 // signal leaves a value in a channel with room for one.

@@ -14,8 +14,10 @@ import (
 // A logKeeper opens the log of a store, and keeps it short.
 type logKeeper struct {
 	s *Store
-	// full has something when the log has grown so much that its beginning is to be removed.
+	// full has something when the log has grown so much that its beginning is to be removed, or much is dirty.
 	full chan struct{}
+	// late has something when much is not on stable storage.
+	late chan struct{}
 }
 
 // open opens the log, and checks that of an earlier version, which Pebble is about to read.
@@ -26,7 +28,7 @@ func (k *logKeeper) open(dir string) error {
 		return err
 	}
 	log, more, err := wal.Open(wal.Config{
-		FS: fs, Dir: dir, Mode: s.cfg.Fsync, Unsynced: s.cfg.MemTable, FailedBefore: failed,
+		FS: fs, Dir: dir, Mode: s.cfg.Fsync, Unsynced: logTail * s.cfg.MemTable, FailedBefore: failed,
 		Failing: s.health.updateLogRefusal, Look: s.health.checkDisk, Opened: s.openedAt,
 	})
 	if err != nil {
@@ -55,20 +57,28 @@ func (k *logKeeper) replay() error {
 	})
 }
 
-// logSize is how many memtables are written to the log before it is begun anew.
-const logSize = 4
+const (
+	// logSize is how many memtables are written to the log before it is begun anew.
+	logSize = 4
+	// logTail is how many memtables the end of the log may be large that is not on stable storage, and in
+	// memory therefore.
+	logTail = 2
+)
 
 // write gives the operating system what has been appended to the log; see [wal.Log.Write].
 func (k *logKeeper) write() error {
 	s := k.s
 	err := s.wal.Write()
-	if s.wal.SinceCut() >= logSize*s.cfg.MemTable {
+	if s.wal.Unsynced() >= s.cfg.MemTable {
+		signal(k.late)
+	}
+	if s.wal.SinceCut() >= logSize*s.cfg.MemTable || s.cache.DirtyBytes() > s.cleaner.dirtyLimit() {
 		signal(k.full)
 	}
 	return err
 }
 
-// loop removes what the log does not need any more, until the store is closed.
+// loop cleans dirty lines, and removes what the log does not need any more, until the store is closed.
 func (k *logKeeper) loop() {
 	s := k.s
 	for {
@@ -77,10 +87,17 @@ func (k *logKeeper) loop() {
 			return
 		case <-k.full:
 		}
-		if s.wal.SinceCut() < logSize*s.cfg.MemTable || s.health.isRefusedFor(reasonTables) {
+		if s.health.isRefusedFor(reasonTables) {
 			continue
 		}
-		if err := s.flushTables(); err != nil && !s.isStopping() {
+		var err error
+		switch {
+		case s.wal.SinceCut() >= logSize*s.cfg.MemTable:
+			err = s.flushTables()
+		case s.cache.DirtyBytes() > s.cleaner.dirtyLimit():
+			err = s.cleaner.clean(0, lastSlice)
+		}
+		if err != nil && !s.isStopping() {
 			s.log.Error("removing logs failed", "err", err)
 		}
 	}
@@ -158,12 +175,15 @@ func (s *Store) tickLoop() {
 		select {
 		case <-s.stop:
 			return
+		case <-s.logKeeper.late:
+			_ = s.wal.Sync() // a failure is known to all who ask
+			continue
 		case <-tick.C:
 		}
 		s.cache.SetClock(uint32(time.Since(s.openedAt) / time.Second))
 		s.counts.Recount()
 		if s.cfg.Fsync == FsyncEverySec {
-			_ = s.wal.Sync() // a failure is known to all who ask
+			_ = s.wal.Sync()
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 				} else {
 					u.Abort()
 				}
-				_, _ = s.db.AsyncFlush()
+				_ = s.beginFlush()
 				_ = s.wal.Sync()
 				return s.wal.Failed() != nil
 			})

@@ -28,10 +28,16 @@ const drainTimeout = 20 * time.Millisecond
 // acknowledgement, and for the disk: see [Store.AwaitAll]. After ErrFrozen, try again soon.
 func (s *Store) Freeze() (p *Pin, thaw func(), err error) {
 	p = &Pin{s: s}
+	if err := s.cleaner.cleanMost(); err != nil {
+		return nil, nil, err
+	}
 	drain := func() { s.latches.Drain(drainTimeout) }
 	p.Snapshot, thaw, err = s.pins.Freeze(drain, func() (*pebble.Snapshot, error) {
 		p.at = s.now()
 		if err := s.AcceptsRemovals(); err != nil {
+			return nil, err
+		}
+		if err := s.cleaner.cleanLocked(0, lastSlice); err != nil {
 			return nil, err
 		}
 		return s.db.NewSnapshot(), nil

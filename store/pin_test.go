@@ -63,7 +63,7 @@ func TestPinKeepsWhatWasThere(t *testing.T) {
 		s.set(t, fmt.Sprint("key", 2*i), "new", 0)
 	}
 	check("changes")
-	if err := s.db.Flush(); err != nil {
+	if err := s.flushTables(); err != nil {
 		t.Fatal(err)
 	}
 	var done Signal

@@ -27,11 +27,7 @@ func (v view) keyNear(from, first, last Place) ([]byte, error) {
 // liveKeys appends the live keys at places from first to last to keys, until there
 // are randomWindow.
 func (v view) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
-	iter, err := v.s.scanner.headers(first, nil)
-	if err != nil {
-		return keys, err
-	}
-	err = v.s.scanner.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+	err := v.s.scanner.eachFrom(first, nil, func(p Place, key []byte, h *layout.Header) bool {
 		if p > last {
 			return false
 		}

@@ -56,6 +56,11 @@ func (ld *loads) LoadByDatabase(r ring.Range) (map[int]Load, error) {
 
 func (ld *loads) sumOf(r ring.Range, of func(sliceLoad) Load) (sum Load, err error) {
 	for _, st := range layout.PiecesOf(r) {
+		for _, slice := range []uint16{layout.SliceOf(st.First), layout.SliceOf(st.Last)} {
+			if err := ld.s.cleaner.clean(slice, slice); err != nil {
+				return sum, fmt.Errorf("load of %v: %w", r, err)
+			}
+		}
 		err := ld.eachSlice(st, func(_ uint16, l sliceLoad) { sum.Add(of(l)) })
 		if err != nil {
 			return sum, fmt.Errorf("load of %v: %w", r, err)
@@ -137,7 +142,7 @@ func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l sliceL
 	}
 }
 
-// countInterval reads what there is between two places.
+// countInterval reads what there is between two places, whose lines are clean.
 func (ld *loads) countInterval(st layout.Interval) (l sliceLoad, err error) {
 	lower, upper := st.Bounds(layout.KindData)
 	iter, err := ld.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
@@ -197,6 +202,11 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 func (rd *rangeDropper) drop(sts []layout.Interval, d dropOptions, w Waiter) error {
 	// Most lines go before any unit has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
+	for _, st := range sts {
+		if err := rd.s.cleaner.clean(layout.SliceOf(st.First), layout.SliceOf(st.Last)); err != nil {
+			return err
+		}
+	}
 	if rd.hasKeys(sts) {
 		d.marks = rd.s.cache.SweepAhead(layout.ContainsFunc(sts))
 	}
@@ -276,6 +286,10 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 			}
 		}
 	}
+	// What is not counted is not deleted in Pebble, and may be there: a line may say alone that it is gone.
+	if err := rd.s.cleaner.cleanIntervals(sts); err != nil {
+		return err
+	}
 	lost, err := rd.computeLoss(sts, d.unread)
 	if err != nil {
 		return err
@@ -295,7 +309,7 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 	if d.taps != nil || d.unread { // else it is not this store's to serve
 		rd.s.versions.NoteAll()
 	}
-	err = rd.s.logAndApply(b)
+	err = rd.s.logAndApply(b, nil)
 	if err == nil {
 		_ = b.Close()
 		rd.s.cache.Sweep(d.marks, layout.ContainsFunc(sts))

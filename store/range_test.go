@@ -66,7 +66,7 @@ func TestRangeLoadIsExact(t *testing.T) {
 			if err := s.housekeeper.checkpointCounts(); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.db.Set(counts.ExpiresKey, []byte{1}, pebble.Sync); err != nil {
+			if err := s.db.Set(counts.ExpiresKey, []byte{1}, pebble.NoSync); err != nil {
 				t.Fatal(err)
 			}
 			crashed := crash(fs, rnd, 100)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -40,8 +39,8 @@ type scanner struct{ s *Store }
 
 // Scan calls visit for about count keys from a cursor on, in order of their
 // places, and returns the cursor to go on from. It ends early when visit returns
-// false, though not before it has come by all keys of that place. It sees one
-// state of the store, not all of which may be durable: see AwaitAll.
+// false, though not before it has come by all keys of that place. It sees each
+// key as of some moment of the call, and not all of that may be durable: see AwaitAll.
 func (sc *scanner) Scan(from Cursor, count int, visit func(Entry) bool) (Cursor, error) {
 	if from >= cursorLimit {
 		return 0, ErrCursor
@@ -105,20 +104,49 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	return true
 }
 
-// headers returns an iterator over data from a place on, as it is in a snapshot, or now with none.
-func (sc *scanner) headers(from Place, snapshot *pebble.Snapshot) (*pebble.Iterator, error) {
-	newIter := sc.s.db.NewIter
+// eachFrom calls visit for each header from a place on, in order, until it returns false: as it is in a
+// snapshot, or now with none. It goes on by slices, so that few dirty lines are cleaned for a reader of few keys.
+func (sc *scanner) eachFrom(from Place, snapshot *pebble.Snapshot, visit func(Place, []byte, *layout.Header) bool) error {
+	newIter := sc.s.cleaner.newHeaderIter
 	if snapshot != nil {
 		newIter = snapshot.NewIter
 	}
-	iter, err := newIter(&pebble.IterOptions{
-		LowerBound: binary.BigEndian.AppendUint64([]byte{layout.KindData}, uint64(from)),
-		UpperBound: []byte{layout.KindData + 1},
-	})
-	if err != nil {
-		return nil, sc.s.readFailed(err)
+	for keys := int64(leastStretch); ; keys *= 2 {
+		last := ^Place(0)
+		if snapshot == nil {
+			last = sc.stretchEnd(from, keys)
+		}
+		lower, upper := layout.Interval{First: from, Last: last}.Bounds(layout.KindData)
+		iter, err := newIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+		if err != nil {
+			return sc.s.readFailed(err)
+		}
+		more := true
+		err = sc.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+			more = visit(p, key, h)
+			return more
+		})
+		if err != nil || !more || last == ^Place(0) {
+			return err
+		}
+		from = last + 1
 	}
-	return iter, nil
+}
+
+// leastStretch is how many keys a reader of all keys reads at first with one iterator.
+const leastStretch = 64
+
+// stretchEnd returns the last place of the slices from one on that have so many keys.
+func (sc *scanner) stretchEnd(from Place, keys int64) Place {
+	if sc.s.cache.DirtyBytes() == 0 || sc.s.counts.Total().Keys <= keys {
+		return ^Place(0)
+	}
+	for slice := int(layout.SliceOf(from)); slice < lastSlice; slice++ {
+		if keys -= sc.s.counts.KeysOf(uint16(slice)); keys <= 0 {
+			return layout.SliceInterval(uint16(slice)).Last
+		}
+	}
+	return ^Place(0)
 }
 
 // eachHeader calls visit for each header of an iterator, until it returns false,
@@ -153,12 +181,8 @@ func (sc *scanner) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *
 
 // isEmpty reports whether there is no key at all, not even an expired one.
 func (sc *scanner) isEmpty() (bool, error) {
-	iter, err := sc.headers(0, nil)
-	if err != nil {
-		return false, err
-	}
 	empty := true
-	err = sc.eachHeader(iter, func(Place, []byte, *layout.Header) bool {
+	err := sc.eachFrom(0, nil, func(Place, []byte, *layout.Header) bool {
 		empty = false
 		return false
 	})

@@ -92,3 +92,23 @@ func (k *housekeeper) checkpointCounts() error {
 	k.rangeTombstones.Add(1)
 	return k.s.wal.Failed()
 }
+
+// cutLog has the next record begin a segment of the log, and returns its number. It writes all counts, since
+// only the log may have the journal before. Whether writes are accepted does not matter to that.
+func (k *housekeeper) cutLog() (before uint64, err error) {
+	s := k.s
+	s.checkpoints.Lock()
+	defer s.checkpoints.Unlock()
+	b := s.db.NewBatch()
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	before = s.wal.Cut()
+	s.counts.Checkpoint(b)
+	if err := s.logAndApply(b, nil); err != nil {
+		return 0, fmt.Errorf("write counts: %w", err)
+	}
+	_ = b.Close()
+	s.counts.JournalDropped()
+	k.rangeTombstones.Add(1)
+	return before, nil
+}

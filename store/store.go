@@ -83,6 +83,7 @@ type Store struct {
 	digests
 	discarder
 	dropper     rangeDropper
+	cleaner     cleaner
 	expirer     expirer
 	housekeeper housekeeper
 	logKeeper   logKeeper
@@ -115,8 +116,8 @@ func Open(cfg Config) (*Store, error) {
 	s.reclaim.s, s.reclaim.wake = s, make(chan struct{}, 1)
 	s.health.init(&s.cfg, &s.reclaim)
 	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
-	s.dropper.s, s.expirer.s, s.housekeeper.s = s, s, s
-	s.logKeeper = logKeeper{s, make(chan struct{}, 1)}
+	s.dropper.s, s.expirer.s, s.housekeeper.s, s.cleaner.s = s, s, s, s
+	s.logKeeper = logKeeper{s, make(chan struct{}, 1), make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
 	}

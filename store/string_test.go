@@ -225,6 +225,9 @@ func TestPiecesOfReplacedStringsAreCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := s.cleaner.clean(0, lastSlice); err != nil {
+		t.Fatal(err)
+	}
 	iter, err := s.db.NewIter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -397,8 +400,9 @@ func TestHeaderIsWrittenOncePerUnit(t *testing.T) {
 		put(u, "never", "0")
 		remove(u, "never")
 		before := u.batch.Count()
-		u.writeHeaders()
-		if n := u.batch.Count() - before; n != uint32(len(keys)) {
+		dirty := u.writeHeaders()
+		defer func() { _ = dirty.Close() }()
+		if n := u.batch.Count() - before + dirty.Count(); n != uint32(len(keys)) {
 			t.Errorf("%d headers of %d keys", n, len(keys))
 		}
 	}, keys...)

@@ -12,7 +12,9 @@ type change struct {
 	key   []byte
 	line  []byte // encoded header; nil: the key is gone
 	base  uint64 // the generation of the value that the unit found
-	gen   uint64 // of line; set when it is handed over
+	gen   uint64 // of line
+	// dirty: Pebble gets the header later; see dirty.go. It is set when the unit is applied.
+	dirty bool
 }
 
 // of reports whether c is of a key.
@@ -34,13 +36,13 @@ func (u *Unit) find(p Place, key []byte) *change {
 	return nil
 }
 
-func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
+func (u *Unit) setChange(p Place, key, line []byte, base, gen uint64) {
 	u.headChanges++
 	if c := u.find(p, key); c != nil {
-		c.line = line
+		c.line, c.gen = line, gen
 		return
 	}
-	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base})
+	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base, gen: gen})
 	switch n := len(u.changes); {
 	case n == 17 || n > 17 && 2*n > len(u.index):
 		u.index = u.index.of(u.changes)

@@ -41,23 +41,30 @@ func (u *Unit) noteHeader(p Place, key, line []byte, old, h *layout.Header) {
 	if h.FieldExpiry != 0 {
 		ensureFieldFormat(u)
 	}
-	u.setChange(p, key, line, old.Gen)
+	u.setChange(p, key, line, old.Gen, h.Gen)
 	u.updateIndexes(p, key, old, h)
 }
 
-// writeHeaders puts the headers into the batch. (In the order of their places, which was tried,
-// 16 of a million keys cost the memtable no less.)
-func (u *Unit) writeHeaders() {
+// writeHeaders puts headers into the batch, and those that are to be dirty lines into another one, which it
+// returns; nil if there are none.
+func (u *Unit) writeHeaders() (dirty *pebble.Batch) {
 	for i := range u.changes {
 		c := &u.changes[i]
+		b := u.batch
+		if c.dirty = u.s.cleaner.mayStayDirty(u, c); !c.dirty {
+			u.headers++
+		} else if b = dirty; dirty == nil {
+			dirty = u.s.db.NewBatch()
+			b = dirty
+		}
 		u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], c.place, c.key)
 		if c.line == nil {
-			_ = u.batch.Delete(u.pbuf, nil)
+			_ = b.Delete(u.pbuf, nil)
 		} else {
-			_ = u.batch.Set(u.pbuf, c.line, nil) // an unindexed batch cannot fail
+			_ = b.Set(u.pbuf, c.line, nil) // an unindexed batch cannot fail
 		}
-		u.headers++
 	}
+	return dirty
 }
 
 // updateIndexes brings counts, the expiry index and the garbage of a replaced value up

@@ -66,13 +66,10 @@ func (v view) changed(p Place, key []byte) bool {
 
 // each calls visit for each header from a place on, until it returns false.
 func (v view) each(from Place, visit func(Place, []byte, *layout.Header) bool) error {
-	iter, err := v.s.scanner.headers(from, v.snapshot)
-	if err != nil {
-		return err
-	}
 	if len(v.own.sorted) == 0 {
-		return v.s.scanner.eachHeader(iter, visit)
+		return v.s.scanner.eachFrom(from, v.snapshot, visit)
 	}
+	var err error
 	first, _ := slices.BinarySearchFunc(v.own.sorted, from, func(c ownChange, from Place) int {
 		if c.place < from {
 			return -1
@@ -93,7 +90,7 @@ func (v view) each(from Place, visit func(Place, []byte, *layout.Header) bool) e
 		}
 		more = visit(c.place, c.key, &h)
 	}
-	failed := v.s.scanner.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+	failed := v.s.scanner.eachFrom(from, v.snapshot, func(p Place, key []byte, h *layout.Header) bool {
 		at = layout.AppendDataPrefix(at[:0], p, key)
 		for more && len(own) > 0 && bytes.Compare(own[0].at, at) < 0 {
 			next()

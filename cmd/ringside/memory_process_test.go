@@ -22,7 +22,7 @@ func TestProcessFitsItsCgroup(t *testing.T) {
 		}
 	}()
 	for _, tt := range []struct{ setting, want string }{
-		{"", "client-memory: 45696kb\n"},
+		{"", "client-memory: 43648kb\n"},
 		{"--memory=4gb", "client-memory: 256mb\n"},
 		{"--client-memory=100mb", "client-memory: 100mb"},
 	} {

@@ -14,6 +14,8 @@ const (
 	// memTables is how many memtables exist before Pebble lets writes wait. They take their
 	// memory from the block cache, as far as it goes.
 	memTables = 8
+	// logTail is how much of the log, in memtables, is in memory since it is not on stable storage.
+	logTail = 2
 	// blockWaste: blocks have many sizes, and the gaps between them in the heap of the C
 	// library take up to a half (1/blockWaste) of their memory again.
 	blockWaste = 2
@@ -70,11 +72,11 @@ func (c *Config) FitMemory(limit int64, given func(setting string) bool) {
 			part = max(part, c.BlockCache)
 		}
 		if given("memtable-size") {
-			part = max(part, memTables*c.MemTableSize)
+			part = max(part, (memTables+logTail)*c.MemTableSize)
 		}
 		fit("block-cache", &c.BlockCache, part, leastBlocks)
-		fit("memtable-size", &c.MemTableSize, part/memTables, leastMemTable)
-		left -= c.pebbleMemory()
+		fit("memtable-size", &c.MemTableSize, part/(memTables+logTail), leastMemTable)
+		left -= c.pebbleMemory() + c.logMemory()
 		fit("cache", &c.Cache, max(left, 0)*cacheShare/max(shares, 1), leastCache)
 	}
 	part := max(left, 0) * clientShare / max(shares, 1)
@@ -120,9 +122,10 @@ func (c *Config) MemoryUse(limit int64) (use int64, parts string) {
 	parts = fmt.Sprintf("%s for client-memory %s + %s for the rest",
 		RoughSize(c.requestMemory()), RoughSize(c.ClientMemory), RoughSize(own))
 	if c.Role == RoleStore {
-		use += c.Cache + c.pebbleMemory()
-		parts = fmt.Sprintf("cache %s + %s for block-cache %s and up to %d memtables of %s + %s",
-			RoughSize(c.Cache), RoughSize(c.pebbleMemory()), RoughSize(c.BlockCache), memTables, RoughSize(c.MemTableSize), parts)
+		use += c.Cache + c.pebbleMemory() + c.logMemory()
+		parts = fmt.Sprintf("cache %s + %s for block-cache %s and up to %d memtables of %s + %s for the log + %s",
+			RoughSize(c.Cache), RoughSize(c.pebbleMemory()), RoughSize(c.BlockCache), memTables, RoughSize(c.MemTableSize),
+			RoughSize(c.logMemory()), parts)
 	}
 	return use, parts
 }
@@ -131,6 +134,9 @@ func (c *Config) MemoryUse(limit int64) (use int64, parts string) {
 func (c *Config) pebbleMemory() int64 {
 	return max(c.BlockCache+c.BlockCache/blockWaste, memTables*c.MemTableSize)
 }
+
+// logMemory is the most that the log takes in memory, in bytes.
+func (c *Config) logMemory() int64 { return logTail * c.MemTableSize }
 
 // requestMemory is the most that requests and replies take, in bytes.
 func (c *Config) requestMemory() int64 { return c.ClientMemory + c.ClientMemory/requestWaste }

@@ -400,12 +400,12 @@ func TestFirstExpiryRaisesTheFormatVersion(t *testing.T) {
 		}, "h")
 	}
 	set("lasting", 0)
-	if got := w.s.Identity().Format; got != 2 {
+	if got := w.s.Identity().Format; got != 4 {
 		t.Fatalf("without a field that expires: version %d", got)
 	}
 	set("expiring", farNow+1)
 	for range 2 {
-		if got := w.s.Identity().Format; got != 3 {
+		if got := w.s.Identity().Format; got != 5 {
 			t.Fatalf("with a field that expires: version %d", got)
 		}
 		w.in(func(u *store.Unit) {

@@ -28,6 +28,7 @@ type Cache struct {
 	shards []shard
 	mem    []byte // backs all shards; nil when there is no cache
 	known  generations
+	dirty  *dirtyLists // nil: there are no dirty lines
 	clock  atomic.Uint32
 }
 
@@ -59,6 +60,8 @@ const (
 	entRef     = 1 << 25
 	entElement = 1 << 26 // it is of an element, not of a key
 	entStub    = 1 << 27 // its line is a stub: see stub.go
+	entDirty   = 1 << 28 // Pebble has something else: see dirty.go
+	entGone    = 1 << 29 // the key exists no more
 	maxLineKey = entDead - 1
 )
 
@@ -74,6 +77,8 @@ type shard struct {
 	begin, end uint64
 	live       int64 // bytes of entries that are not dead
 	stubs      int64 // of these, of stubs
+	dirtyBytes int64 // of these, of dirty lines
+	dirty      *dirtyLists
 	// complete: every key of the store that belongs to this shard has a line here, so
 	// that a key without one does not exist.
 	complete bool
@@ -101,13 +106,14 @@ func New(size int64) (*Cache, error) {
 		return nil, err
 	}
 	c.mem = mem
+	c.dirty = new(dirtyLists)
 	c.shards = make([]shard, shards)
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
 		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
 		s.slots.Store(slotsAtFirst(slots))
-		s.known = &c.known
+		s.known, s.dirty = &c.known, c.dirty
 	}
 	return c, nil
 }
@@ -169,10 +175,10 @@ func (c *Cache) Get(p layout.Place, key, dst []byte) ([]byte, Answer) {
 		return dst, answer
 	}
 	e := s.entry(slot)
-	if isStub(e) {
+	if answer := answerOf(e); answer != Hit {
 		s.misses++
 		s.mu.Unlock()
-		return dst, Miss
+		return dst, answer
 	}
 	s.use(e, c.clock.Load())
 	dst = append(dst, lineIn(e)...)
@@ -196,6 +202,17 @@ func (s *shard) use(e []byte, now uint32) {
 func lineIn(e []byte) []byte {
 	start := entryHead + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
 	return e[start : start+lineLen(e)]
+}
+
+// answerOf is the answer for a key with an entry.
+func answerOf(e []byte) Answer {
+	switch word := binary.LittleEndian.Uint32(e[entKeyLen:]); {
+	case word&entGone != 0:
+		return Absent
+	case word&entStub != 0:
+		return Miss
+	}
+	return Hit
 }
 
 // missing is the answer for a key without a line.
@@ -247,8 +264,8 @@ func (c *Cache) Peek(p layout.Place, key, dst []byte) ([]byte, Answer) {
 		return dst, s.missing()
 	}
 	e := s.entry(slot)
-	if isStub(e) {
-		return dst, Miss
+	if answer := answerOf(e); answer != Hit {
+		return dst, answer
 	}
 	return append(dst, lineIn(e)...), Hit
 }
@@ -282,20 +299,22 @@ func (c *Cache) PutUntouched(p layout.Place, key, line []byte) {
 	s := c.shard(&id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := c.clock.Load()
-	slot, ok := s.find(&id)
-	if !ok {
-		s.put(&id, line, now)
-		return
-	}
-	e := s.entry(slot)
-	seen, frequency := binary.LittleEndian.Uint32(e[entSeen:]), e[entFrequency]
-	s.put(&id, line, now)
-	if slot, ok = s.find(&id); ok {
-		e = s.entry(slot)
+	seen, frequency, known := s.usage(&id)
+	e, _ := s.put(&id, line, c.clock.Load())
+	if known && e != nil {
 		binary.LittleEndian.PutUint32(e[entSeen:], seen)
 		e[entFrequency] = frequency
 	}
+}
+
+// usage returns how the line of a key is used, if it has one.
+func (s *shard) usage(id *lineID) (seen uint32, frequency uint8, known bool) {
+	slot, ok := s.find(id)
+	if !ok {
+		return 0, 0, false
+	}
+	e := s.entry(slot)
+	return binary.LittleEndian.Uint32(e[entSeen:]), e[entFrequency], true
 }
 
 // Fill is put for a line that was read from Pebble: it does nothing if the version
@@ -336,8 +355,11 @@ func (c *Cache) Clear() {
 		s := &c.shards[i]
 		s.mu.Lock()
 		clear(s.index[:uint64(s.slots.Load())*8])
-		s.used, s.begin, s.end, s.live, s.stubs, s.complete = 0, 0, 0, 0, 0, true
+		s.used, s.begin, s.end, s.live, s.stubs, s.dirtyBytes, s.complete = 0, 0, 0, 0, 0, 0, true
 		s.mu.Unlock()
+	}
+	if c.dirty != nil {
+		c.dirty.clear()
 	}
 }
 

@@ -95,6 +95,9 @@ func (c *Cache) UsageOf(p layout.Place, key []byte) (u Usage, ok bool) {
 		return u, false
 	}
 	e := s.entry(slot)
+	if answerOf(e) == Absent {
+		return u, false
+	}
 	u.Idle = c.clock.Load() - binary.LittleEndian.Uint32(e[entSeen:])
 	if u.Frequency = e[entFrequency]; s.frequency != nil {
 		u.Frequency = s.frequency.decayed(u.Frequency, u.Idle)

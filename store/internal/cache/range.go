@@ -29,7 +29,7 @@ func (c *Cache) Refresh(p layout.Place, key, line []byte) {
 
 // SweepAhead drops the lines of keys that are about to be removed, those whose places
 // are in a set, and returns what sweep needs to look at later ones only. When there
-// are few lines it leaves all to sweep, which then is quick enough.
+// are few lines it leaves all to sweep, which then is quick enough. Dirty lines stay.
 func (c *Cache) SweepAhead(in func(layout.Place) bool) (marks []uint64) {
 	if _, lines := c.Usage(); lines < sweepAheadMin {
 		return nil
@@ -38,7 +38,7 @@ func (c *Cache) SweepAhead(in func(layout.Place) bool) (marks []uint64) {
 		s := &c.shards[i]
 		s.mu.Lock()
 		s.complete = false // the keys still exist
-		s.sweep(s.begin, in)
+		s.sweep(s.begin, in, true)
 		marks = append(marks, s.end)
 		s.mu.Unlock()
 	}
@@ -51,6 +51,9 @@ const sweepAheadMin = 1 << 16
 
 // Sweep drops the lines of keys that exist no more, those whose places are in a set.
 func (c *Cache) Sweep(marks []uint64, in func(layout.Place) bool) {
+	if marks != nil {
+		c.sweepDirty(in)
+	}
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
@@ -58,13 +61,14 @@ func (c *Cache) Sweep(marks []uint64, in func(layout.Place) bool) {
 		if marks != nil {
 			from = max(from, marks[i])
 		}
-		s.sweep(from, in)
+		s.sweep(from, in, false)
 		s.mu.Unlock()
 	}
 }
 
-// sweep is that of the cache for one shard, whose lock is held, from an offset of the ring on.
-func (s *shard) sweep(from uint64, in func(layout.Place) bool) {
+// sweep is that of the cache for one shard, whose lock is held, from an offset of the ring on. Dirty lines
+// may stay.
+func (s *shard) sweep(from uint64, in func(layout.Place) bool, dirtyStay bool) {
 	// What is dead need not be walked over again: ranges are dropped by the hundred.
 	defer func() {
 		if s.live == 0 {
@@ -81,7 +85,7 @@ func (s *shard) sweep(from uint64, in func(layout.Place) bool) {
 		e := s.ring[pos:]
 		from += entrySize(e)
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		if p := layout.Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && in(p) {
+		if p := layout.Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && !(dirtyStay && word&entDirty != 0) && in(p) {
 			id := idAt(e)
 			if slot, ok := s.find(&id); ok {
 				if id.kind != 0 {

@@ -21,9 +21,7 @@ func (s *shard) kill(i uint32) {
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
 	s.live -= int64(entrySize(e))
-	if word&entStub != 0 {
-		s.stubs -= int64(entrySize(e))
-	}
+	s.discount(word, int64(entrySize(e)))
 	s.free(i)
 }
 
@@ -31,7 +29,9 @@ func entrySize(e []byte) uint64 {
 	return uint64(entryHead + binary.LittleEndian.Uint32(e[entCap:]))
 }
 
-func (s *shard) put(id *lineID, line []byte, now uint32) {
+// put makes line the line of id, as one that is not dirty. It returns the entry, nil if there is none, and
+// whether the line before was dirty.
+func (s *shard) put(id *lineID, line []byte, now uint32) (entry []byte, wasDirty bool) {
 	frequency := uint8(FirstFrequency)
 	if slot, ok := s.find(id); ok {
 		e := s.entry(slot)
@@ -40,17 +40,18 @@ func (s *shard) put(id *lineID, line []byte, now uint32) {
 		if len(id.key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
 			setLineLen(e, len(line), frequency)
 			binary.LittleEndian.PutUint32(e[entSeen:], now)
-			s.fillStub(e)
+			wasDirty = s.settle(e)
 			copy(e[entryHead+len(id.key):], line)
-			return
+			return e, wasDirty
 		}
+		wasDirty = binary.LittleEndian.Uint32(e[entKeyLen:])&entDirty != 0
 		s.kill(slot)
 	}
 	body := (len(id.key) + len(line) + 7) &^ 7
 	size := uint64(entryHead + body)
 	if size > uint64(len(s.ring))/4 {
 		s.lacks(id)
-		return
+		return nil, wasDirty
 	}
 	for s.crowded() && !s.grow() {
 		s.dropOldest(false)
@@ -67,6 +68,7 @@ func (s *shard) put(id *lineID, line []byte, now uint32) {
 	s.end += size
 	s.live += int64(size)
 	s.insert(slotValue(id.hash, pos))
+	return e, wasDirty
 }
 
 // room frees the ring's old end until size bytes fit at the new one without
@@ -110,6 +112,10 @@ func (s *shard) age(moves *int) {
 		e := s.ring[pos:]
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
 		size := entrySize(e)
+		if word&(entDead|entDirty) == entDirty {
+			s.carryOldest(size)
+			return
+		}
 		stays := word&entDead == 0 && (word&entRef != 0 || word&entStub != 0 && s.stubs <= s.maxStubs())
 		if stays && *moves < clockMoves && n-s.end%n >= size {
 			*moves++
@@ -147,6 +153,10 @@ func (s *shard) dropOldest(stubs bool) {
 	e := s.ring[pos:]
 	size := entrySize(e)
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	if word&(entDead|entDirty) == entDirty {
+		s.carryOldest(size)
+		return
+	}
 	if word&entDead == 0 {
 		id := idAt(e)
 		if slot, ok := s.find(&id); ok && !(stubs && s.keepStub(e, slot, &id)) {

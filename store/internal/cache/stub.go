@@ -32,8 +32,12 @@ func (c *Cache) Head(p layout.Place, key, dst []byte) (_ []byte, elided int, _ A
 		s.misses++
 		return dst, 0, s.missing()
 	}
-	s.hits++
 	e := s.entry(slot)
+	if answerOf(e) == Absent {
+		s.misses++
+		return dst, 0, Absent
+	}
+	s.hits++
 	s.use(e, c.clock.Load())
 	line := lineIn(e)
 	if isStub(e) {
@@ -46,15 +50,6 @@ func (c *Cache) Head(p layout.Place, key, dst []byte) (_ []byte, elided int, _ A
 
 // maxStubs is how many bytes of stubs stay.
 func (s *shard) maxStubs() int64 { return int64(len(s.ring) / 8) }
-
-// fillStub makes an entry that is a stub one that gets a line in its place.
-func (s *shard) fillStub(e []byte) {
-	if isStub(e) {
-		s.stubs -= int64(entrySize(e))
-		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		binary.LittleEndian.PutUint32(e[entKeyLen:], word&^entStub)
-	}
-}
 
 func isStub(e []byte) bool { return binary.LittleEndian.Uint32(e[entKeyLen:])&entStub != 0 }
 

@@ -16,9 +16,9 @@ import (
 // A crash must not make them wrong, and writing a changed count with each commit
 // would double the work of a SET. So each commit that changes any count carries
 // one journal entry with its changes (overwriting a value by one of the same
-// length changes none), under a key of its own. Now and then, and when the store
-// is closed, all counts are written as one entry and the journal before it is
-// removed; opening reads that entry and adds what the journal has since.
+// length changes none), under a key of its own. The journal may be in the log alone. Now and then,
+// before the log is cut, and when the store is closed, all counts are written as one entry and the
+// journal before it is removed; opening reads that entry and adds what the journal has since.
 //
 // The journal's keys begin with a term. A checkpoint starts a new term while no
 // commit is on its way, so that the counts it has copied are exactly the sum of

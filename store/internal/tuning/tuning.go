@@ -8,11 +8,14 @@ import (
 // MemTable is the size of a memtable where nothing else is said, in bytes.
 const MemTable = 16 << 20
 
+// MostMemTables is how many memtables may exist before writes wait.
+const MostMemTables = 8
+
 // Set sets the options, with memtables of so many bytes.
 func Set(opts *pebble.Options, memTable int64) {
 	opts.FormatMajorVersion = pebble.FormatColumnarBlocks
 	opts.MemTableSize = uint64(memTable)
-	opts.MemTableStopWritesThreshold = 8
+	opts.MemTableStopWritesThreshold = MostMemTables
 	opts.L0CompactionThreshold = 12
 	opts.L0StopWritesThreshold = 48
 	opts.LBaseMaxBytes = 256 << 20

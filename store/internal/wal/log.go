@@ -1,17 +1,13 @@
 package wal
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/ringside-kv/ringside/store/internal/files"
 )
 
 // A Mode says what must have happened to a write before it is acknowledged.
@@ -50,7 +46,7 @@ type Log struct {
 
 	// syncing is held during an fsync and a change of the segment, writing during a write; syncing
 	// comes first, mu last. A record can be appended, and written, while an fsync is under way.
-	syncing, writing sync.Mutex
+	syncing, writing turn
 	file             vfs.File // of the newest segment on disk, nil for none; guarded by writing
 	on               segment  // likewise
 	handed           int64    // bytes of it that the operating system has; likewise
@@ -77,6 +73,18 @@ type Log struct {
 	stats    figures
 	waits    underway // operations that the disk has not answered
 }
+
+// A turn is a lock that is held while the disk is waited for. It is a channel since virtual time sees a
+// goroutine wait at one.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+// Lock takes the turn.
+func (t turn) Lock() { t <- struct{}{} }
+
+// Unlock lets it go.
+func (t turn) Unlock() { <-t }
 
 // A chunk is consecutive records of one segment.
 type chunk struct {
@@ -115,19 +123,20 @@ type Config struct {
 	Opened       time.Time
 }
 
-// Append takes a record into memory. Its data are copied. It returns the number of the record.
-func (l *Log) Append(data []byte) uint64 {
+// Append takes a record into memory: a batch, and what another one has, if there is one, behind that. Both are
+// copied. It returns the number of the record.
+func (l *Log) Append(batch, more []byte) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.next
 	l.next++
-	size := recordHead + len(data)
+	size := recordHead + len(batch) + max(len(more)-batchHead, 0)
 	c := l.newest()
 	if c == nil || c.segment != l.segments[len(l.segments)-1].num || cap(c.bytes)-len(c.bytes) < size {
 		c = &chunk{segment: l.segments[len(l.segments)-1].num, first: n, bytes: l.room(size)}
 		l.tail = append(l.tail, c)
 	}
-	c.bytes = appendRecord(c.bytes, n, data)
+	c.bytes = appendRecord(c.bytes, n, batch, more)
 	l.unsynced += int64(size)
 	return n
 }
@@ -327,71 +336,6 @@ func (l *Log) forgetSynced() {
 	l.tail = append(l.tail[:0:0], l.tail[n:]...)
 }
 
-// rotate begins the segment that the next record is to be in. The caller holds syncing.
-func (l *Log) rotate() {
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	if !l.write() {
-		return // another goroutine was first, or the log has failed
-	}
-	if l.file != nil {
-		l.fsync(l.file, l.on, l.handed)
-		if l.Failed() != nil {
-			return
-		}
-		if err := l.closeSegment(); err != nil {
-			l.fail(err)
-			return
-		}
-	}
-	l.mu.Lock()
-	num := l.unwritten().segment
-	var next segment
-	for _, s := range l.segments {
-		if s.num == num {
-			next = s
-		}
-	}
-	l.mu.Unlock()
-	if err := l.create(next); err != nil {
-		l.fail(err)
-	}
-}
-
-// create makes a segment the present one. The caller holds writing.
-func (l *Log) create(s segment) (err error) {
-	began := l.waits.begin(l.clock())
-	defer began.Store(0)
-	f, err := l.cfg.FS.Create(l.cfg.FS.PathJoin(l.cfg.Dir, s.name()), category)
-	if err != nil {
-		return fmt.Errorf("create log %d: %w", s.num, err)
-	}
-	head := s.head()
-	n, err := f.Write(head)
-	if err == nil && n < len(head) {
-		err = io.ErrShortWrite
-	}
-	if err == nil {
-		err = files.SyncDir(l.cfg.FS, l.cfg.Dir)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("create log %d: %w", s.num, err), f.Close())
-	}
-	l.file, l.on, l.handed, l.ranged = f, s, int64(len(head)), int64(len(head))
-	return nil
-}
-
-const category vfs.DiskWriteCategory = "ringside-wal"
-
-func (l *Log) closeSegment() error {
-	f := l.file
-	l.file = nil
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("close log %d: %w", l.on.num, err)
-	}
-	return nil
-}
-
 // fail remembers the first failure since the last Recover. The log takes nothing more.
 func (l *Log) fail(err error) {
 	l.mu.Lock()
@@ -404,129 +348,6 @@ func (l *Log) fail(err error) {
 		store := l.marks.noteFailure()
 		l.cfg.Failing()
 		store()
-	}
-}
-
-// Recover begins a segment with everything that is not known to be on stable storage. If it returns
-// nil, all that has been appended is there, and the log can be relied on.
-func (l *Log) Recover() error {
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	l.mu.Lock()
-	if l.failure == nil || l.ended {
-		defer l.mu.Unlock()
-		return l.failure
-	}
-	s := segment{l.segments[len(l.segments)-1].num + 1, l.next}
-	if len(l.tail) > 0 {
-		s.first = l.tail[0].first
-	}
-	l.segments = append(l.segments, s)
-	for _, c := range l.tail {
-		c.segment, c.written, c.synced = s.num, 0, 0
-	}
-	l.mu.Unlock()
-	if l.file != nil {
-		_ = l.closeSegment() // what it has is of no account
-	}
-	err := l.create(s)
-	if err == nil {
-		err = l.fillSegment()
-	}
-	if err == nil {
-		return nil
-	}
-	if l.file != nil {
-		_ = l.closeSegment()
-	}
-	// On a full disk there may be many attempts.
-	_ = l.cfg.FS.Remove(l.cfg.FS.PathJoin(l.cfg.Dir, s.name()))
-	return err
-}
-
-// fillSegment writes and syncs all records to a segment that was begun after a failure. The caller
-// holds syncing and writing.
-func (l *Log) fillSegment() error {
-	for {
-		l.mu.Lock()
-		c := l.unwritten()
-		if c == nil {
-			break
-		}
-		b := c.bytes[c.written:]
-		l.mu.Unlock()
-		if err := l.put(b); err != nil {
-			return fmt.Errorf("write log %d: %w", l.on.num, err)
-		}
-		l.stats.written.Add(int64(len(b)))
-		l.mu.Lock()
-		c.written += len(b)
-		l.mu.Unlock()
-	}
-	// The few records that are appended from here on, by units that were accepted before the failure,
-	// stay in memory until they are written.
-	upTo, all := l.handed, l.next-1
-	tail := l.tail
-	written := make([]int, len(tail))
-	for i, c := range tail {
-		written[i] = c.written
-	}
-	l.mu.Unlock()
-	start := time.Now()
-	began := l.waits.begin(l.clock())
-	err := l.file.SyncData()
-	began.Store(0)
-	if err != nil {
-		return fmt.Errorf("fsync log %d: %w", l.on.num, err)
-	}
-	l.marks.write(Mark{l.on.num, upTo})
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
-		return l.failure
-	}
-	for i, c := range tail {
-		c.synced = written[i]
-	}
-	l.forgetSynced()
-	l.failure = nil
-	l.stats.syncedAll(start, all)
-	return nil
-}
-
-// Cut lets the next record begin a segment, and returns its number: what is before may be dropped once
-// it is in tables.
-func (l *Log) Cut() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if last := l.segments[len(l.segments)-1]; last.first < l.next {
-		l.segments = append(l.segments, segment{last.num + 1, l.next})
-	}
-	l.stats.cutAt.Store(l.stats.written.Load())
-	return l.next
-}
-
-// Drop removes the segments that have only records before one. These must be in tables, durably.
-func (l *Log) Drop(before uint64) error {
-	for {
-		l.mu.Lock()
-		if len(l.segments) < 2 || l.segments[1].first > before {
-			l.mu.Unlock()
-			return nil
-		}
-		s := l.segments[0]
-		l.mu.Unlock()
-		if err := l.marks.clear(s.num); err != nil {
-			return err
-		}
-		if err := l.cfg.FS.Remove(l.cfg.FS.PathJoin(l.cfg.Dir, s.name())); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove log %d: %w", s.num, err)
-		}
-		l.mu.Lock()
-		l.segments = l.segments[1:]
-		l.mu.Unlock()
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // dataOf returns the data of a record: each number has its own, most are short, some longer than a chunk.
 func dataOf(number uint64) []byte {
 	rng := rand.New(rand.NewPCG(number, 1))
-	size := leastRecord + rng.IntN(200)
+	size := batchHead + rng.IntN(200)
 	switch rng.IntN(40) {
 	case 0:
 		size += rng.IntN(3 * chunkSize)
@@ -166,7 +166,7 @@ func TestLogKeepsWhatItPromises(t *testing.T) {
 				case 6:
 					d.failing.Store([]int32{0, 0, 0, 3, 10}[rng.IntN(5)])
 				default:
-					if n := l.Append(dataOf(next)); n != next {
+					if n := l.Append(dataOf(next), nil); n != next {
 						t.Fatalf("seed %d: record %d, want %d", seed, n, next)
 					}
 					next++
@@ -195,7 +195,7 @@ func TestDamageBeforeTheMarkIsFound(t *testing.T) {
 	d := newDisk(t, rng)
 	l := d.open(t, EverySec)
 	for n := uint64(1); n <= 30; n++ {
-		l.Append(dataOf(n))
+		l.Append(dataOf(n), nil)
 		if n == 10 {
 			l.Cut()
 		}
@@ -240,7 +240,7 @@ func TestLogBoundsWhatItKeepsInMemory(t *testing.T) {
 	l := d.open(t, No)
 	data := make([]byte, 10_000)
 	for range 1000 {
-		l.Append(data)
+		l.Append(data, nil)
 		if err := l.Write(); err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func FuzzSegment(f *testing.F) {
 	s := segment{3, 7}
 	b := s.head()
 	for n := s.first; n < 10; n++ {
-		b = appendRecord(b, n, dataOf(n))
+		b = appendRecord(b, n, dataOf(n), nil)
 	}
 	f.Add(b)
 	f.Add(b[:len(b)-1])
@@ -285,7 +285,7 @@ func FuzzSegment(f *testing.F) {
 			if !ok {
 				break
 			}
-			again = appendRecord(again, r.next-1, data)
+			again = appendRecord(again, r.next-1, data, nil)
 		}
 		if !bytes.HasPrefix(b, again) || int64(len(again)) != r.offset {
 			t.Fatalf("%d bytes of %d are valid, to byte %d", len(again), len(b), r.offset)

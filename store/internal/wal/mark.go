@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -68,7 +67,7 @@ func parseMark(b []byte) (m Mark, ok bool) {
 
 // marks is the open file of the marks. Without a file nothing is missed but the check.
 type marks struct {
-	mu   sync.Mutex
+	mu   turn
 	file vfs.File
 	// slots are the segments whose marks lie in the slots, 0 for a free one.
 	slots [markSlots]uint64

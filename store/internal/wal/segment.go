@@ -32,8 +32,8 @@ const (
 	magic       = "rs-log\x00\x01"
 	segmentHead = len(magic) + 8 + 8 + 4
 	recordHead  = 4 + 4
-	// leastRecord is the length of an empty batch of Pebble's.
-	leastRecord = 12
+	// batchHead is the length of an empty batch of Pebble's, the last 4 B of which are the number of entries.
+	batchHead = 12
 	// Suffix is that of the files' names.
 	Suffix = ".wal"
 )
@@ -83,11 +83,21 @@ func checksum(number uint64, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
 }
 
-// appendRecord appends a record to a segment's bytes.
-func appendRecord(dst []byte, number uint64, data []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, checksum(number, data))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
-	return append(dst, data...)
+// appendRecord appends a record to a segment's bytes: a batch, and the entries of another one, if there is one.
+func appendRecord(dst []byte, number uint64, batch, more []byte) []byte {
+	head := len(dst)
+	dst = append(dst, make([]byte, recordHead)...)
+	dst = append(dst, batch...)
+	data := dst[head+recordHead:]
+	if len(more) > batchHead {
+		entries := binary.LittleEndian.Uint32(batch[batchHead-4:]) + binary.LittleEndian.Uint32(more[batchHead-4:])
+		binary.LittleEndian.PutUint32(data[batchHead-4:], entries)
+		dst = append(dst, more[batchHead:]...)
+		data = dst[head+recordHead:]
+	}
+	binary.LittleEndian.PutUint32(dst[head:], checksum(number, data))
+	binary.LittleEndian.PutUint32(dst[head+4:], uint32(len(data)))
+	return dst
 }
 
 // errHead says that a segment has no valid head: a crash or a failure came before it was written.
@@ -151,7 +161,7 @@ func (r *reader) record(buf []byte) (data []byte, ok bool, err error) {
 		return buf, false, err
 	}
 	size := int64(binary.LittleEndian.Uint32(head[4:]))
-	if size < leastRecord || size > r.left-recordHead {
+	if size < batchHead || size > r.left-recordHead {
 		return buf, false, nil
 	}
 	data = slices.Grow(buf[:0], int(size))[:size]

@@ -51,6 +51,13 @@ func (l *Log) Stats() Stats {
 // Bytes is how many bytes have been written to the log since it was opened.
 func (l *Log) Bytes() int64 { return l.stats.written.Load() }
 
+// Unsynced is how many bytes are not known to be on stable storage.
+func (l *Log) Unsynced() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unsynced
+}
+
 // LastSync returns when all that had been written was on stable storage last.
 func (l *Log) LastSync() time.Time { return time.Unix(0, l.stats.lastSync.Load()) }
 
