@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/tuning"
 )
 
@@ -132,7 +133,7 @@ func (cl *cleaner) cleanSome(from, last int) (next int, err error) {
 // mayWrite returns an error where Pebble would let a write wait for long, or for ever.
 func (cl *cleaner) mayWrite() error {
 	h := &cl.s.health
-	if h.isRefusedFor(reasonFatal) || h.isRefusedFor(reasonTables) && cl.s.engineMetrics().MemTable.Count >= tuning.MostMemTables-1 {
+	if h.isRefusedFor(refusal.Fatal) || h.isRefusedFor(refusal.Tables) && cl.s.engineMetrics().MemTable.Count >= tuning.MostMemTables-1 {
 		return fmt.Errorf("write dirty lines: %w", cl.s.AcceptsRemovals())
 	}
 	return nil

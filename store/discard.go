@@ -15,6 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/tuning"
 )
 
 // What to do about tables that the disk has damaged. Damage is found when a block is
@@ -205,7 +206,8 @@ func (dc *discarder) checkTable(name string, before, behind bool, lower, upper [
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	opts := dc.s.options()
+	opts := &pebble.Options{Cache: dc.s.blocks, FS: dc.s.files}
+	tuning.Set(opts, dc.s.cfg.MemTable)
 	opts.EnsureDefaults()
 	r, err := sstable.NewReader(context.Background(), readable, opts.MakeReaderOptions())
 	if err != nil {

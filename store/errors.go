@@ -8,6 +8,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/ops"
 	"github.com/ringside-kv/ringside/store/internal/pin"
+	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
 )
@@ -28,7 +29,7 @@ var (
 var (
 	// ErrReadOnly: the store accepts no writes at the moment; the error that
 	// wraps it says why. Nothing was executed.
-	ErrReadOnly = errors.New("store does not accept writes")
+	ErrReadOnly = refusal.ErrReadOnly
 	// ErrUnknown: a write was executed but could not be made durable, so that
 	// it may or may not survive a crash.
 	ErrUnknown = syncqueue.ErrUnknown

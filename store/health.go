@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,23 +14,9 @@ import (
 
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/files"
+	"github.com/ringside-kv/ringside/store/internal/reclaim"
+	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/wal"
-)
-
-// A store refuses writes while something keeps it from making them durable, and
-// goes on answering reads. The reasons are independent of one another; writes are
-// accepted again when none is left.
-type refusalReason uint8
-
-const (
-	reasonDiskLow  refusalReason = iota // too little free space; what only removes is accepted
-	reasonDiskFull                      // too little even for that
-	reasonLog                           // the write-ahead log failed; healed by writing out the memtables
-	reasonTables                        // a flush or compaction failed; healed by the next that succeeds
-	reasonFatal                         // Pebble cannot go on; only a restart helps
-	reasonDamage                        // a table is damaged
-	reasonShutdown                      // the store is being closed
-	reasonCount
 )
 
 // health is what the store knows of its disk, its log and its tables, and whether it accepts writes.
@@ -41,48 +26,37 @@ type health struct {
 	log     *slog.Logger
 	wal     *wal.Log        // set once, while the store is opened
 	files   *files.PebbleFS // likewise
-	reclaim *reclaim        // woken when the disk is short
+	reclaim *reclaim.Reclaimer
 
-	// writeRefusal is why no write is accepted, and removalRefusal why not even a removal is.
-	writeRefusal, removalRefusal atomic.Pointer[error]
-	minFreeDisk                  atomic.Int64 // bytes; 0: no reserve
-	diskMu                       sync.Mutex   // of checkDisk; taken before reasonsMu
-	reasonsMu                    sync.Mutex
-	reasons                      [reasonCount]error
-	// damageErr is why tables cannot be merged, since damageSince; guarded by reasonsMu.
+	refusals    refusal.Reasons
+	minFreeDisk atomic.Int64 // bytes; 0: no reserve
+	diskMu      sync.Mutex   // of checkDisk
+	damageMu    sync.Mutex   // of the two that follow
+	// damageErr is why tables cannot be merged, since damageSince.
 	damageErr   error
 	damageSince time.Time
 	damage      damage.List
-	fatal       chan struct{} // closed by Fatalf
+	fatal       chan struct{} // closed by noteFatal
 	fatalOnce   sync.Once
 	openFailed  chan error   // has an error once flushes failed again and again; openPebble reads it
 	stalls      atomic.Int64 // how often writes had to wait for the disk
 }
 
-func (h *health) init(cfg *Config, reclaim *reclaim) {
-	h.cfg, h.log, h.reclaim = cfg, cfg.Logger, reclaim
+func (h *health) init(cfg *Config) {
+	h.cfg, h.log = cfg, cfg.Logger
+	h.refusals.Init(cfg.Logger)
 	h.fatal, h.openFailed = make(chan struct{}), make(chan error, 1)
 	h.minFreeDisk.Store(cfg.MinFreeDisk)
 }
 
 // Writable returns nil, or an error that wraps ErrReadOnly and says why no write
 // is accepted.
-func (h *health) Writable() error {
-	if p := h.writeRefusal.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
+func (h *health) Writable() error { return h.refusals.Writes() }
 
 // AcceptsRemovals is Writable for what only removes: it is accepted until half of the reserve of
 // free space is used up. The other half is left to flushes, compactions and the log of the
 // cluster's table, without which nothing that is removed gives space back.
-func (h *health) AcceptsRemovals() error {
-	if p := h.removalRefusal.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
+func (h *health) AcceptsRemovals() error { return h.refusals.Removals() }
 
 // refusalFor returns nil, or why a write is not accepted that only removes, or does more.
 func (h *health) refusalFor(frees bool) error {
@@ -101,44 +75,8 @@ func (h *health) SetMinFreeDisk(n int64) {
 // MinFreeDisk returns the free space, in bytes, below which writes are refused.
 func (h *health) MinFreeDisk() int64 { return h.minFreeDisk.Load() }
 
-// refuse sets (err != nil) or clears one reason to refuse writes.
-func (h *health) refuse(t refusalReason, err error) {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
-	h.refuseLocked(t, err)
-}
-
-// updateLogRefusal brings the trouble with the log up to date. It is called after each
-// change of that; the order of the calls does not matter.
-func (h *health) updateLogRefusal() {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
-	h.refuseLocked(reasonLog, h.wal.Failed())
-}
-
-// refuseLocked does as refuse does; the caller holds reasonsMu.
-func (h *health) refuseLocked(t refusalReason, err error) {
-	before := h.reasons[t]
-	h.reasons[t] = err
-	switch {
-	case before == nil && err != nil && t != reasonShutdown:
-		h.log.Error("writes are refused", "err", err)
-	case before != nil && err == nil:
-		h.log.Info("recovered", "from", before)
-	}
-	var any, stuck *error // the first ones
-	for i, err := range slices.Backward(h.reasons[:]) {
-		if err != nil {
-			refusal := fmt.Errorf("%w: %w", ErrReadOnly, err)
-			any = &refusal
-			if refusalReason(i) != reasonDiskLow {
-				stuck = &refusal
-			}
-		}
-	}
-	h.writeRefusal.Store(any)
-	h.removalRefusal.Store(stuck)
-}
+// logChanged is called after each change of the trouble with the log.
+func (h *health) logChanged() { h.refusals.Update(refusal.Log, h.wal.Failed) }
 
 // readFailed says what a failed read means for the store.
 func (s *Store) readFailed(err error) error {
@@ -155,9 +93,9 @@ func (s *Store) healthLoop() {
 	defer tick.Stop()
 	for {
 		s.health.checkDisk()
-		s.health.reasonsMu.Lock()
+		s.health.damageMu.Lock()
 		s.health.refuseDamaged()
-		s.health.reasonsMu.Unlock()
+		s.health.damageMu.Unlock()
 		if s.health.isRecoverable() {
 			if err := s.recoverWrites(); err != nil && !s.isStopping() {
 				s.log.Error("recovery failed, trying again", "err", err)
@@ -198,8 +136,8 @@ func (h *health) checkDisk() {
 			short = fmt.Errorf("disk almost full: %d MiB free, %d MiB are kept in reserve (min-free-disk); "+
 				"commands that only remove are accepted", usage.AvailBytes>>20, reserve>>20)
 			// What a merge takes that frees more is not held against removals.
-			room := usage.AvailBytes + uint64(h.reclaim.result.Load())
-			if room < uint64(reserve)/2 || usage.AvailBytes < uint64(reserve)/reclaimLeaves {
+			room := usage.AvailBytes + uint64(h.reclaim.Result())
+			if room < uint64(reserve)/2 || usage.AvailBytes < uint64(reserve)/reclaim.Leaves {
 				short = fmt.Errorf("disk full: %d MiB free, %d MiB are kept in reserve (min-free-disk), half of it for flushes "+
 					"and compactions: free space on the disk, or lower min-free-disk", usage.AvailBytes>>20, reserve>>20)
 				full = short
@@ -207,12 +145,10 @@ func (h *health) checkDisk() {
 		}
 	}
 	h.wal.LookOnce(next)
-	h.reasonsMu.Lock()
-	h.refuseLocked(reasonDiskFull, full)
-	h.refuseLocked(reasonDiskLow, short)
-	h.reasonsMu.Unlock()
+	h.refusals.Set(refusal.DiskFull, full)
+	h.refusals.Set(refusal.DiskLow, short)
 	if short != nil {
-		signal(h.reclaim.wake)
+		h.reclaim.Wake()
 	}
 }
 
@@ -225,8 +161,8 @@ func (h *health) DiskUsage() (free, total uint64, err error) {
 // isRecoverable reports whether there is trouble that recoverWrites may end. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
 func (h *health) isRecoverable() bool {
-	if h.wal.Failed() == nil && !h.isRefusedFor(reasonTables) ||
-		h.isRefusedFor(reasonDiskFull) || h.isRefusedFor(reasonFatal) || h.isRefusedFor(reasonShutdown) {
+	if h.wal.Failed() == nil && !h.isRefusedFor(refusal.Tables) ||
+		h.isRefusedFor(refusal.DiskFull) || h.isRefusedFor(refusal.Fatal) || h.isRefusedFor(refusal.Shutdown) {
 		return false
 	}
 	usage, err := h.cfg.FS.GetDiskUsage(h.cfg.Dir)
@@ -248,13 +184,13 @@ func (s *Store) recoverWrites() error {
 				s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
 			}
 		}
-		s.health.updateLogRefusal()
+		s.health.logChanged()
 	}
-	if s.health.isRefusedFor(reasonTables) {
+	if s.health.isRefusedFor(refusal.Tables) {
 		if err := s.flushTables(); err != nil {
 			return err
 		}
-		s.health.refuse(reasonTables, nil)
+		s.health.refusals.Set(refusal.Tables, nil)
 	}
 	return nil
 }
@@ -294,6 +230,18 @@ func (s *Store) flushTables() error {
 	}
 }
 
+// newReclaimer returns what merges tables while the disk is short.
+func (s *Store) newReclaimer() *reclaim.Reclaimer {
+	h := &s.health
+	return reclaim.New(reclaim.Config{
+		FS: s.cfg.FS, Dir: s.cfg.Dir, Log: s.log,
+		Live:     func(slice uint16) int64 { return s.counts.Of(slice).Bytes },
+		Reserve:  h.minFreeDisk.Load,
+		IsNeeded: func() bool { return h.isRefusedFor(refusal.DiskLow) && h.AcceptsRemovals() == nil },
+		Flush:    s.flushTables, Look: h.checkDisk, Fatal: h.fatal, Stop: s.stop,
+	})
+}
+
 // signal leaves a value in a channel with room for one.
 func signal(c chan struct{}) {
 	select {
@@ -302,54 +250,16 @@ func signal(c chan struct{}) {
 	}
 }
 
-func (h *health) isRefusedFor(t refusalReason) bool {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
-	return h.reasons[t] != nil
-}
+func (h *health) isRefusedFor(t refusal.Reason) bool { return h.refusals.Of(t) != nil }
 
-// isRefusedForDamageOnly reports whether writes are refused for damage in tables alone.
-func (h *health) isRefusedForDamageOnly() bool {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
-	for t, err := range h.reasons {
-		if err != nil && refusalReason(t) != reasonDamage && refusalReason(t) != reasonDiskLow {
-			return false
-		}
-	}
-	return true
+// noteFatal notes that Pebble has stopped for good.
+func (h *health) noteFatal(err error) {
+	h.refusals.Set(refusal.Fatal, err)
+	h.fatalOnce.Do(func() { close(h.fatal) })
 }
 
 // fatalError returns why Pebble has stopped for good.
-func (h *health) fatalError() error {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
-	return h.reasons[reasonFatal]
-}
-
-// pebbleLogger passes Pebble's messages on.
-type pebbleLogger struct{ s *Store }
-
-// Infof implements pebble.Logger.
-func (l pebbleLogger) Infof(format string, args ...any) {
-	l.s.log.Debug("pebble: " + fmt.Sprintf(format, args...))
-}
-
-// Errorf implements pebble.Logger.
-func (l pebbleLogger) Errorf(format string, args ...any) {
-	l.s.log.Error("pebble: " + fmt.Sprintf(format, args...))
-}
-
-// Fatalf implements pebble.Logger. Pebble calls it where it cannot go on, holding
-// locks, and does not expect it to return. Reads do not need those locks; so the
-// goroutine stops here, writes are refused, and everything acknowledged is there
-// after a restart.
-func (l pebbleLogger) Fatalf(format string, args ...any) {
-	err := fmt.Errorf("storage engine stopped, restart needed: %s", fmt.Sprintf(format, args...))
-	l.s.health.refuse(reasonFatal, err)
-	l.s.health.fatalOnce.Do(func() { close(l.s.health.fatal) })
-	select {}
-}
+func (h *health) fatalError() error { return h.refusals.Of(refusal.Fatal) }
 
 // listener keeps track of flushes and compactions. Pebble calls it with its lock
 // held.
@@ -384,14 +294,14 @@ func (h *health) tablesFailed(err error) {
 		h.noteDamage(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
 		return
 	}
-	h.refuse(reasonTables, fmt.Errorf("write tables: %w", err))
+	h.refusals.Set(refusal.Tables, fmt.Errorf("write tables: %w", err))
 }
 
 // noteDamage notes that damage keeps tables from being merged. Until they are too many
 // nothing is lost by going on, so there is some time to remove the damage.
 func (h *health) noteDamage(err error) {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
+	h.damageMu.Lock()
+	defer h.damageMu.Unlock()
 	if h.damageErr == nil {
 		h.damageErr, h.damageSince = err, time.Now()
 		if h.cfg.DamageGrace > 0 {
@@ -401,26 +311,26 @@ func (h *health) noteDamage(err error) {
 	h.refuseDamaged()
 }
 
-// refuseDamaged refuses writes once the grace is over; reasonsMu is held.
+// refuseDamaged refuses writes once the grace is over; damageMu is held.
 func (h *health) refuseDamaged() {
-	if h.damageErr != nil && h.reasons[reasonDamage] == nil && time.Since(h.damageSince) >= h.cfg.DamageGrace {
-		h.refuseLocked(reasonDamage, h.damageErr)
+	if h.damageErr != nil && !h.isRefusedFor(refusal.Damage) && time.Since(h.damageSince) >= h.cfg.DamageGrace {
+		h.refusals.Set(refusal.Damage, h.damageErr)
 	}
 }
 
 // damageRemoved notes that damage has been cut out of the tables. If there is more, it will be
 // met again.
 func (h *health) damageRemoved() {
-	h.reasonsMu.Lock()
-	defer h.reasonsMu.Unlock()
+	h.damageMu.Lock()
+	defer h.damageMu.Unlock()
 	h.damageErr = nil
-	h.refuseLocked(reasonDamage, nil)
+	h.refusals.Set(refusal.Damage, nil)
 }
 
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.
 func (h *health) tablesWritten(err error) {
 	if err == nil {
 		h.files.TablesWritten()
-		h.refuse(reasonTables, nil)
+		h.refusals.Set(refusal.Tables, nil)
 	}
 }

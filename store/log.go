@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 )
@@ -29,7 +30,7 @@ func (k *logKeeper) open(dir string) error {
 	}
 	log, more, err := wal.Open(wal.Config{
 		FS: fs, Dir: dir, Mode: s.cfg.Fsync, Unsynced: logTail * s.cfg.MemTable, FailedBefore: failed,
-		Failing: s.health.updateLogRefusal, Look: s.health.checkDisk, Opened: s.openedAt,
+		Failing: s.health.logChanged, Look: s.health.checkDisk, Opened: s.openedAt,
 	})
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (k *logKeeper) loop() {
 			return
 		case <-k.full:
 		}
-		if s.health.isRefusedFor(reasonTables) {
+		if s.health.isRefusedFor(refusal.Tables) {
 			continue
 		}
 		var err error
@@ -143,7 +144,7 @@ func (h *health) Stalled() time.Duration { return h.wal.Stalled() }
 
 // LogHasFailed reports whether writes are refused since the log or the storage engine has failed, not
 // since the disk is short of space.
-func (h *health) LogHasFailed() bool { return h.wal.Failed() != nil || h.isRefusedFor(reasonFatal) }
+func (h *health) LogHasFailed() bool { return h.wal.Failed() != nil || h.isRefusedFor(refusal.Fatal) }
 
 // Sync has all that was committed before on stable storage, whatever the mode. It waits for
 // the disk.

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/refusal"
 )
 
 // loads says how many keys and bytes there are.
@@ -270,7 +271,7 @@ type dropOptions struct {
 func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
 	rd.s.pins.LockCommits()
 	defer rd.s.commits.Unlock()
-	if err := rd.s.AcceptsRemovals(); err != nil && !(d.unread && rd.s.health.isRefusedForDamageOnly()) {
+	if err := rd.s.AcceptsRemovals(); err != nil && !(d.unread && rd.s.health.refusals.AreOnly(refusal.Damage, refusal.DiskLow)) {
 		return err
 	}
 	if d.may != nil {

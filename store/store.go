@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/counts"
-	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/engine"
 	"github.com/ringside-kv/ringside/store/internal/files"
 	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/keyevent"
@@ -26,9 +24,10 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/pin"
 	"github.com/ringside-kv/ringside/store/internal/recall"
+	"github.com/ringside-kv/ringside/store/internal/reclaim"
+	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
-	"github.com/ringside-kv/ringside/store/internal/tuning"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
@@ -87,7 +86,7 @@ type Store struct {
 	expirer     expirer
 	housekeeper housekeeper
 	logKeeper   logKeeper
-	reclaim     reclaim
+	reclaim     *reclaim.Reclaimer
 
 	stop    chan struct{}
 	loops   sync.WaitGroup
@@ -113,8 +112,9 @@ func Open(cfg Config) (*Store, error) {
 	}
 	s.taps.SetCommits(&s.commits)
 	s.pins.Commits = &s.commits
-	s.reclaim.s, s.reclaim.wake = s, make(chan struct{}, 1)
-	s.health.init(&s.cfg, &s.reclaim)
+	s.health.init(&s.cfg)
+	s.reclaim = s.newReclaimer()
+	s.health.reclaim = s.reclaim
 	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
 	s.dropper.s, s.expirer.s, s.housekeeper.s, s.cleaner.s = s, s, s, s
 	s.logKeeper = logKeeper{s, make(chan struct{}, 1), make(chan struct{}, 1)}
@@ -157,7 +157,7 @@ func (s *Store) open() (err error) {
 	}
 	s.identity = id
 	s.hasFieldTimes.Store(id.HasFieldTimes())
-	s.counts.OnRemoved(s.reclaim.remove)
+	s.counts.OnRemoved(s.reclaim.Remove)
 	if err := s.logKeeper.open(logDir); err != nil {
 		return err
 	}
@@ -166,7 +166,10 @@ func (s *Store) open() (err error) {
 	s.health.files = s.files
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
-	if s.db, err = s.openPebble(known && (id.Opened || s.cfg.Used)); err != nil {
+	if s.db, err = engine.Open(engine.Config{
+		FS: s.files, Dir: s.cfg.Dir, Used: known && (id.Opened || s.cfg.Used), Blocks: s.blocks, MemTable: s.cfg.MemTable,
+		Listener: s.health.listener(), Log: s.log, OnFatal: s.health.noteFatal, Failed: s.health.openFailed,
+	}); err != nil {
 		if s.files.IsParked() {
 			undo = nil
 		}
@@ -197,7 +200,8 @@ func (s *Store) open() (err error) {
 	s.housekeeper.garbage.Store(1) // a crash may have left some
 	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
-	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.reclaim.loop, s.logKeeper.loop} {
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop,
+		func() { s.reclaim.Run(s.db) }} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()
@@ -208,79 +212,6 @@ func (s *Store) open() (err error) {
 		s.log.Error("deleting damaged ranges failed", "err", err)
 	}
 	return nil
-}
-
-// openPebble opens the database. What was in the log is written to tables
-// meanwhile, and Pebble would try that until it succeeds; after a few errors it ends
-// here, and leaves a goroutine and the lock of the directory behind.
-// If used, the directory has had a database, which is not made anew.
-func (s *Store) openPebble(used bool) (*pebble.DB, error) {
-	dir, opts := s.cfg.FS.PathJoin(s.cfg.Dir, "data"), s.options()
-	files, err := s.hasData(dir)
-	if err != nil {
-		return nil, err
-	}
-	if used && !files {
-		return nil, fmt.Errorf("%w: the store has been in use, but its tables and logs are gone: "+
-			"mount the file system that they lie on, if it is not mounted, or restore the directory from a copy; "+
-			"to give up what was in it, start with an empty directory "+
-			"(RING RECREATE then makes the ranges anew that no other node of the cluster has)", ErrDamaged)
-	}
-	opts.ErrorIfNotExists = used || files
-	type result struct {
-		db  *pebble.DB
-		err error
-	}
-	opened := make(chan result, 1)
-	go func() {
-		db, err := pebble.Open(dir, opts)
-		opened <- result{db, err}
-	}()
-	select {
-	case r := <-opened:
-		if isDamage(r.err) {
-			return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, damage.Cure, r.err)
-		}
-		return r.db, r.err
-	case err := <-s.health.openFailed:
-		select {
-		case r := <-opened: // it was something in the background
-			return r.db, r.err
-		default:
-		}
-		s.files.Park()
-		return nil, fmt.Errorf("write tables: %w", err)
-	case <-s.health.fatal:
-		s.files.Park()
-		return nil, s.health.fatalError()
-	}
-}
-
-// hasData reports whether there are tables, their manifest or logs. Pebble would take a directory
-// that lost the name of its manifest for a new one, and delete them.
-func (s *Store) hasData(dir string) (bool, error) {
-	for _, d := range []string{dir, s.cfg.FS.PathJoin(s.cfg.Dir, "log")} {
-		names, err := s.cfg.FS.List(d)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return false, err
-		}
-		for _, name := range names {
-			if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, wal.Suffix) ||
-				strings.HasPrefix(name, "marker.manifest.") {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
-// isDamage reports whether an error of pebble.Open means that something in the
-// directory is not as Pebble left it.
-func isDamage(err error) bool {
-	return err != nil && (pebble.IsCorruptionError(err) ||
-		errors.Is(err, pebble.ErrDBDoesNotExist) || errors.Is(err, os.ErrNotExist) ||
-		// Pebble gives this one no identity.
-		strings.Contains(err.Error(), "object size mismatch"))
 }
 
 // recognizeDir returns what the directory was created as, known false if it may become
@@ -294,26 +225,6 @@ func (s *Store) recognizeDir() (id Identity, known bool, err error) {
 		return id, true, id.Check(s.cfg.place())
 	}
 	return id, false, identity.CheckVacant(s.cfg.place())
-}
-
-// relativeWALDir is the directory of logs in the form of pebble.MakeStoreRelativePath,
-// which itself would drop the "..". Pebble stores it in its options.
-const relativeWALDir = "{store_path}/../log"
-
-func (s *Store) options() *pebble.Options {
-	opts := &pebble.Options{
-		Cache:         s.blocks,
-		FS:            s.files,
-		WALDir:        relativeWALDir,
-		DisableWAL:    true,
-		Logger:        pebbleLogger{s},
-		EventListener: s.health.listener(),
-	}
-	// The logs lie beside the tables. The path that version 1 of the format has in its
-	// options may be that of another directory by now, whose logs are none of this store's.
-	opts.Unsafe.AllowMissingWALDirs = true
-	tuning.Set(opts, s.cfg.MemTable)
-	return opts
 }
 
 // Identity returns what the store was created as.
@@ -341,7 +252,7 @@ func (s *Store) isStopping() bool { return s.closing.Load() }
 // make up for it. Reads go on until Close, which must still follow.
 func (s *Store) Crash() {
 	s.wal.End(ErrCrashed)
-	s.health.refuse(reasonShutdown, ErrCrashed)
+	s.health.refusals.Set(refusal.Shutdown, ErrCrashed)
 }
 
 // Close ends the store: what has been committed is made durable, whatever the
@@ -377,7 +288,7 @@ func (s *Store) shutdown() error {
 		errs = append(errs, s.housekeeper.checkpointCounts())
 	}
 	if !errors.Is(s.wal.Failed(), ErrCrashed) {
-		s.health.refuse(reasonShutdown, ErrClosed)
+		s.health.refusals.Set(refusal.Shutdown, ErrClosed)
 	}
 	// A log that failed before has told the waiters concerned.
 	errs = append(errs, s.wal.Sync(), s.db.Close(), s.wal.Close())

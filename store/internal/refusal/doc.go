@@ -1,0 +1,2 @@
+// Package refusal knows why a store accepts no writes.
+package refusal
