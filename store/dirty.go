@@ -157,6 +157,15 @@ func (cl *cleaner) newHeaderIter(o *pebble.IterOptions) (*pebble.Iterator, error
 	}
 }
 
+// newLooseIter is newHeaderIter for a reader that may see a part of a commit: commits do not wait for it unless
+// something is dirty.
+func (cl *cleaner) newLooseIter(o *pebble.IterOptions) (*pebble.Iterator, error) {
+	if err := cl.clean(sliceWithin(o.LowerBound, 0), sliceWithin(o.UpperBound, lastSlice)); err != nil {
+		return nil, err
+	}
+	return cl.s.db.NewIter(o)
+}
+
 // mostTries is how often lines are cleaned while commits go on before commits wait until all are clean.
 const mostTries = 4
 

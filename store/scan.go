@@ -104,33 +104,45 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	return true
 }
 
+// newIterFunc returns an iterator over data.
+type newIterFunc func(*pebble.IterOptions) (*pebble.Iterator, error)
+
 // eachFrom calls visit for each header from a place on, in order, until it returns false: as it is in a
-// snapshot, or now with none. It goes on by slices, so that few dirty lines are cleaned for a reader of few keys.
+// snapshot, or now with none.
 func (sc *scanner) eachFrom(from Place, snapshot *pebble.Snapshot, visit func(Place, []byte, *layout.Header) bool) error {
-	newIter := sc.s.cleaner.newHeaderIter
-	if snapshot != nil {
-		newIter = snapshot.NewIter
+	if snapshot == nil {
+		return sc.eachByStretches(from, sc.s.cleaner.newHeaderIter, visit)
 	}
+	_, err := sc.eachBetween(from, ^Place(0), snapshot.NewIter, visit)
+	return err
+}
+
+// eachByStretches is eachFrom by iterators over more and more keys each, so that few dirty lines are cleaned for a
+// reader of few keys.
+func (sc *scanner) eachByStretches(from Place, newIter newIterFunc, visit func(Place, []byte, *layout.Header) bool) error {
 	for keys := int64(leastStretch); ; keys *= 2 {
-		last := ^Place(0)
-		if snapshot == nil {
-			last = sc.stretchEnd(from, keys)
-		}
-		lower, upper := layout.Interval{First: from, Last: last}.Bounds(layout.KindData)
-		iter, err := newIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
-		if err != nil {
-			return sc.s.readFailed(err)
-		}
-		more := true
-		err = sc.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
-			more = visit(p, key, h)
-			return more
-		})
+		last := sc.stretchEnd(from, keys)
+		more, err := sc.eachBetween(from, last, newIter, visit)
 		if err != nil || !more || last == ^Place(0) {
 			return err
 		}
 		from = last + 1
 	}
+}
+
+// eachBetween is eachFrom with one iterator up to a last place. It reports whether visit wants more.
+func (sc *scanner) eachBetween(from, last Place, newIter newIterFunc, visit func(Place, []byte, *layout.Header) bool) (more bool, err error) {
+	lower, upper := layout.Interval{First: from, Last: last}.Bounds(layout.KindData)
+	iter, err := newIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return false, sc.s.readFailed(err)
+	}
+	more = true
+	err = sc.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+		more = visit(p, key, h)
+		return more
+	})
+	return more, err
 }
 
 // leastStretch is how many keys a reader of all keys reads at first with one iterator.
