@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -28,11 +29,17 @@ import (
 //   - The log is not cut before all that was dirty then is clean: see flushTables.
 
 // cleaner writes dirty lines to Pebble.
-type cleaner struct{ s *Store }
+type cleaner struct {
+	s *Store
+	// due has something when much is dirty.
+	due chan struct{}
+}
 
 const (
 	// cleanLines is about how many lines are cleaned while commits wait.
 	cleanLines = 256
+	// longestPause is the longest that the cleaner pauses between two groups of lines.
+	longestPause = 10 * time.Millisecond
 	// lastSlice is the last of the slices of 2¹⁶ tokens.
 	lastSlice = 1<<16 - 1
 )
@@ -42,22 +49,92 @@ func (cl *cleaner) mayStayDirty(u *Unit, c *change) bool {
 	return c.base == 0 && c.gen == 0 && !u.copying && cl.s.cache.MayBeDirty(c.key, c.line)
 }
 
-// dirtyLimit is how many bytes may be dirty before they are cleaned. Memtables must have room for them while no
-// tables can be written.
+// dirtyLimit is how many bytes may be dirty: the cleaner begins at half of that. Memtables must have room for them
+// while no tables can be written.
 func (cl *cleaner) dirtyLimit() int64 { return min(2*cl.s.cfg.MemTable, cl.s.cache.Size()/4) }
 
-// clean cleans the lines of the slices from first to last that are dirty now. Commits go on meanwhile.
-func (cl *cleaner) clean(first, last uint16) error {
-	for next, ok := cl.s.cache.NextDirty(int(first), int(last)); ok; next, ok = cl.s.cache.NextDirty(next, int(last)) {
+// loop cleans lines while there are many, until the store is closed. It goes round in the order of places, so
+// that a line which changes often is cleaned once a round.
+func (cl *cleaner) loop() {
+	for next := 0; ; {
+		select {
+		case <-cl.s.stop:
+			return
+		case <-cl.due:
+		}
+		for cl.s.cache.DirtyBytes() > cl.dirtyLimit()/2 && !cl.s.isStopping() && !cl.s.health.isRefusedFor(refusal.Tables) {
+			began := time.Now()
+			end, err := cl.cleanGroup(next, lastSlice)
+			if err != nil {
+				cl.s.log.Error("writing dirty lines failed", "err", err)
+				break
+			}
+			if next = end; next > lastSlice {
+				next = 0
+			}
+			cl.pause(cl.pauseAfter(time.Since(began)))
+		}
+	}
+}
+
+// pauseAfter is how long the cleaner pauses after a group of lines took so long: the longer, the further from the
+// limit it is. So it cleans as much as becomes dirty, evenly, and commits do not meet it in bursts.
+func (cl *cleaner) pauseAfter(took time.Duration) time.Duration {
+	limit, dirty := cl.dirtyLimit(), cl.s.cache.DirtyBytes()
+	above := dirty - limit/2
+	switch {
+	case dirty >= limit:
+		return 0
+	case above <= 0:
+		return longestPause
+	}
+	return min(time.Duration(float64(took)*float64(limit-dirty)/float64(above)), longestPause)
+}
+
+func (cl *cleaner) pause(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-cl.s.stop:
+	}
+}
+
+// cleanAll cleans all lines that are dirty now, and pauses half of the time.
+func (cl *cleaner) cleanAll() error {
+	for next := 0; next <= lastSlice; {
+		began := time.Now()
 		var err error
-		cl.s.commits.Lock()
-		next, err = cl.cleanSome(next, int(last))
-		cl.s.commits.Unlock()
-		if err != nil {
+		if next, err = cl.cleanGroup(next, lastSlice); err != nil {
 			return err
+		}
+		if next <= lastSlice {
+			cl.pause(min(time.Since(began), longestPause))
 		}
 	}
 	return nil
+}
+
+// clean cleans the lines of the slices from first to last that are dirty now. Commits go on meanwhile.
+func (cl *cleaner) clean(first, last uint16) (err error) {
+	for next := int(first); next <= int(last) && err == nil; {
+		next, err = cl.cleanGroup(next, int(last))
+	}
+	return err
+}
+
+// cleanGroup is cleanSome for a caller that has not locked commits.
+func (cl *cleaner) cleanGroup(from, last int) (next int, err error) {
+	from, ok := cl.s.cache.NextDirty(from, last)
+	if !ok {
+		return last + 1, nil
+	}
+	cl.s.commits.Lock()
+	defer cl.s.commits.Unlock()
+	return cl.cleanSome(from, last)
 }
 
 // cleanLocked is clean for a caller that has locked commits for writing.

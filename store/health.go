@@ -202,7 +202,7 @@ var errStopped = errors.New("store is stopping")
 func (s *Store) flushTables() error {
 	before, err := s.housekeeper.cutLog()
 	if err == nil {
-		err = s.cleaner.clean(0, lastSlice)
+		err = s.cleaner.cleanAll()
 	}
 	var flushed <-chan struct{}
 	if err == nil {

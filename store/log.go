@@ -15,7 +15,7 @@ import (
 // A logKeeper opens the log of a store, and keeps it short.
 type logKeeper struct {
 	s *Store
-	// full has something when the log has grown so much that its beginning is to be removed, or much is dirty.
+	// full has something when the log has grown so much that its beginning is to be removed.
 	full chan struct{}
 	// late has something when much is not on stable storage.
 	late chan struct{}
@@ -73,13 +73,16 @@ func (k *logKeeper) write() error {
 	if s.wal.Unsynced() >= s.cfg.MemTable {
 		signal(k.late)
 	}
-	if s.wal.SinceCut() >= logSize*s.cfg.MemTable || s.cache.DirtyBytes() > s.cleaner.dirtyLimit() {
+	if s.wal.SinceCut() >= logSize*s.cfg.MemTable {
 		signal(k.full)
+	}
+	if s.cache.DirtyBytes() > s.cleaner.dirtyLimit()/2 {
+		signal(s.cleaner.due)
 	}
 	return err
 }
 
-// loop cleans dirty lines, and removes what the log does not need any more, until the store is closed.
+// loop removes what the log does not need any more, until the store is closed.
 func (k *logKeeper) loop() {
 	s := k.s
 	for {
@@ -88,17 +91,10 @@ func (k *logKeeper) loop() {
 			return
 		case <-k.full:
 		}
-		if s.health.isRefusedFor(refusal.Tables) {
+		if s.health.isRefusedFor(refusal.Tables) || s.wal.SinceCut() < logSize*s.cfg.MemTable {
 			continue
 		}
-		var err error
-		switch {
-		case s.wal.SinceCut() >= logSize*s.cfg.MemTable:
-			err = s.flushTables()
-		case s.cache.DirtyBytes() > s.cleaner.dirtyLimit():
-			err = s.cleaner.clean(0, lastSlice)
-		}
-		if err != nil && !s.isStopping() {
+		if err := s.flushTables(); err != nil && !s.isStopping() {
 			s.log.Error("removing logs failed", "err", err)
 		}
 	}

@@ -116,7 +116,8 @@ func Open(cfg Config) (*Store, error) {
 	s.reclaim = s.newReclaimer()
 	s.health.reclaim = s.reclaim
 	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
-	s.dropper.s, s.expirer.s, s.housekeeper.s, s.cleaner.s = s, s, s, s
+	s.dropper.s, s.expirer.s, s.housekeeper.s = s, s, s
+	s.cleaner = cleaner{s, make(chan struct{}, 1)}
 	s.logKeeper = logKeeper{s, make(chan struct{}, 1), make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
@@ -200,7 +201,7 @@ func (s *Store) open() (err error) {
 	s.housekeeper.garbage.Store(1) // a crash may have left some
 	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
-	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop,
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.loop,
 		func() { s.reclaim.Run(s.db) }} {
 		s.loops.Add(1)
 		go func() {

@@ -24,8 +24,8 @@ const (
 )
 
 // VerifyPebbleLogs compares the logs that Pebble wrote with their marks, before Pebble reads them for
-// the last time. ForgetPebbleLogs comes next, once what failed tells is noted elsewhere. recovered is how many undamaged bytes lie behind the mark of the newest log, and failed tells that
-// the log had failed when the process ended.
+// the last time. recovered is how many undamaged bytes lie behind the mark of the newest log, and failed
+// tells that the log had failed when the process ended: the caller notes that, and calls ForgetPebbleLogs.
 func VerifyPebbleLogs(fs vfs.FS, dir string) (recovered int64, failed bool, err error) {
 	paths := oldMarks(fs, dir)
 	marks, failed, _, err := readMarks(fs, paths[0])
