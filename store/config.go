@@ -56,6 +56,8 @@ type Config struct {
 	// healthPeriod is how often the store looks at the disk and tries to recover;
 	// default: a second. For tests.
 	healthPeriod time.Duration
+	// mostDirty is how many bytes may be dirty; default: by the sizes of memtables and cache. For tests.
+	mostDirty int64
 }
 
 // EnsureDefaults fills in what is not set.

@@ -354,7 +354,7 @@ func TestOpenSucceedsAfterPowerLossBesideDeletedLogs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			crashed = append(crashed, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: somePercent(rng), RNG: rng}))
+			crashed = append(crashed, afterCrash(fs, rng, somePercent(rng)))
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

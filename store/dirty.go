@@ -51,7 +51,12 @@ func (cl *cleaner) mayStayDirty(u *Unit, c *change) bool {
 
 // dirtyLimit is how many bytes may be dirty: the cleaner begins at half of that. Memtables must have room for them
 // while no tables can be written.
-func (cl *cleaner) dirtyLimit() int64 { return min(2*cl.s.cfg.MemTable, cl.s.cache.Size()/4) }
+func (cl *cleaner) dirtyLimit() int64 {
+	if cl.s.cfg.mostDirty > 0 {
+		return cl.s.cfg.mostDirty
+	}
+	return min(2*cl.s.cfg.MemTable, cl.s.cache.Size()/4)
+}
 
 // loop cleans lines while there are many, until the store is closed. It goes round in the order of places, so
 // that a line which changes often is cleaned once a round.

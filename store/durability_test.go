@@ -22,7 +22,17 @@ func crashConfig(fs vfs.FS, mode Fsync) Config {
 	cfg.MemTable = 1 << 20
 	cfg.Cache = 1 << 20
 	cfg.BlockCache = 1 << 20
+	cfg.mostDirty = 8 << 10 // so that the cleaner has to work
 	return cfg
+}
+
+// afterCrash returns the file system as it might be found after a crash: of the process if unsynced is 100, of the
+// machine if so many percent of what was not synced survive.
+func afterCrash(fs *memdisk.FS, rng *rand.Rand, unsynced int) *memdisk.FS {
+	if unsynced == 100 {
+		return fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rng})
+	}
+	return fs.LosePower(rng, unsynced)
 }
 
 // An aftermath is the file system as it might be found after a crash, and how many
@@ -40,7 +50,7 @@ func (h *history) crashes(t *testing.T, rng *rand.Rand, fs *memdisk.FS, s *Store
 	for range 3 {
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		p := promised()
-		taken = append(taken, aftermath{fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced(), RNG: rng}), p})
+		taken = append(taken, aftermath{afterCrash(fs, rng, unsynced()), p})
 	}
 	stop()
 	if err := s.Close(); err != nil {
@@ -58,7 +68,11 @@ func throughCrashes(t *testing.T, mode Fsync, unsynced func(*rand.Rand) int, pro
 	h := newHistory(seed, 6)
 	fs := memdisk.New()
 	s := openTest(t, crashConfig(fs, mode))
-	for range lives(5) {
+	n := lives(5)
+	if isLong() {
+		n = 1200 // with three crashes each
+	}
+	for range n {
 		percent := func() int { return unsynced(rng) }
 		taken := h.crashes(t, rng, fs, s, percent, func() []int { return promises(s, h) })
 		// The last crash is the one that history goes on from.
@@ -142,7 +156,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 					p = h.promised()
 				}
 				for _, percent := range []int{0, 50} {
-					taken = append(taken, aftermath{fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), p})
+					taken = append(taken, aftermath{afterCrash(fs, rng, percent), p})
 				}
 			})
 			for range 2 {
@@ -205,7 +219,7 @@ func TestCrashesWhileLogsRotate(t *testing.T) {
 					} else if rng.IntN(2) == 0 {
 						percent, p = 100, h.promised()
 					}
-					taken = append(taken, aftermath{base.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), p})
+					taken = append(taken, aftermath{afterCrash(base, rng, percent), p})
 				})
 				s := openTest(t, crashConfig(step, mode))
 				stop := h.run(t, s)

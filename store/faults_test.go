@@ -220,7 +220,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 	var taken []aftermath
 	take := func() {
 		p := h.promised()
-		taken = append(taken, aftermath{base.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rng}), p})
+		taken = append(taken, aftermath{afterCrash(base, rng, unsynced), p})
 	}
 
 	stop := h.run(t, s)

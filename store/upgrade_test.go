@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/ringside-kv/ringside/store/internal/damage"
@@ -175,7 +174,7 @@ func TestUpgradeSurvivesPowerLossAtEveryStep(t *testing.T) {
 	step := stepFS(fs, func(errorfs.Op) {
 		mu.Lock()
 		defer mu.Unlock()
-		taken = append(taken, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: somePercent(rng), RNG: rng}))
+		taken = append(taken, afterCrash(fs, rng, somePercent(rng)))
 	})
 	openTest(t, crashConfig(step, FsyncEverySec)).mustClose(t)
 	if len(taken) < 20 {

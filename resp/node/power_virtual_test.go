@@ -48,7 +48,7 @@ func (c *virtualCluster) powerLoss(id string) {
 	if err := os.CopyFS(dir, os.DirFS(v.dir)); err != nil {
 		c.t.Fatal(err)
 	}
-	c.buried(v, dir, v.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: c.rnd.IntN(101), RNG: c.rnd}))
+	c.buried(v, dir, v.fs.LosePower(c.rnd, c.rnd.IntN(101)))
 	last, err := loadRun(dir)
 	if err != nil {
 		c.t.Fatal(err)

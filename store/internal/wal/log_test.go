@@ -177,7 +177,11 @@ func TestLogKeepsWhatItPromises(t *testing.T) {
 			if percent == 100 {
 				promised = max(promised, handed) // the process was killed, not the machine
 			}
-			d.FS = d.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng})
+			if percent == 100 {
+				d.FS = d.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rng})
+			} else {
+				d.FS = d.LosePower(rng, percent)
+			}
 			_ = l.Close()
 		}
 		l := d.open(t, mode)
