@@ -351,7 +351,7 @@ func (l *Log) fail(err error) {
 	}
 }
 
-// SinceCut is how many bytes have been written since the last Cut, or since the log was opened.
+// SinceCut is how many bytes the log has had since the last Cut; before that, all that it has.
 func (l *Log) SinceCut() int64 { return l.stats.written.Load() - l.stats.cutAt.Load() }
 
 // End ends the log for good: it takes nothing more, and Failed returns err.

@@ -296,3 +296,32 @@ func FuzzSegment(f *testing.F) {
 		}
 	})
 }
+
+// What a log has when it is opened counts for the next Cut: or a process that is started again and again would
+// never remove anything.
+func TestLogThatIsOpenedKnowsItsLength(t *testing.T) {
+	d := newDisk(t, rand.New(rand.NewPCG(1, 1)))
+	total := int64(0)
+	for life := range uint64(3) {
+		l := d.open(t, EverySec)
+		if _, last := replayed(t, l); last != 10*life {
+			t.Fatalf("%d records, want %d", last, 10*life)
+		}
+		if n := l.SinceCut(); n < total || n > total+100*int64(life) { // heads of segments
+			t.Errorf("%d bytes are in the log when it is opened, want %d", n, total)
+		}
+		for n := 10*life + 1; n <= 10*life+10; n++ {
+			l.Append(dataOf(n), nil)
+			total += int64(recordHead + len(dataOf(n)))
+		}
+		if err := errors.Join(l.Sync(), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := d.open(t, EverySec)
+	replayed(t, l)
+	if l.Cut(); l.SinceCut() != 0 {
+		t.Errorf("%d bytes since a cut", l.SinceCut())
+	}
+	_ = l.Close()
+}

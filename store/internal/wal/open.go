@@ -83,6 +83,7 @@ func (l *Log) findSegments(marks []Mark) (recovered int64, last uint64, err erro
 				damage.Err, l.path(num), s.first, l.next-1, damage.Cure)
 		}
 		l.segments = append(l.segments, s)
+		l.stats.cutAt.Add(-end) // it counts for the next Cut
 		l.next = max(l.next, s.first, next)
 		begun = begun || err == nil
 		recovered = end - mark.Synced

@@ -13,7 +13,7 @@ type figures struct {
 	syncNanos atomic.Int64
 	written   atomic.Int64 // bytes
 	lookAt    atomic.Int64 // of them
-	cutAt     atomic.Int64 // of them, at the last Cut
+	cutAt     atomic.Int64 // of them, at the last Cut; negative by what the log had when it was opened
 	lastSync  atomic.Int64 // when all that had been written was on stable storage last
 	// syncedUpTo is the number of the record up to which all were on stable storage then.
 	syncedUpTo atomic.Uint64
