@@ -18,7 +18,8 @@ import (
 //
 // The order of things, for each latch that the unit holds:
 //
-//	version marked → log, in memory → Pebble → cache → counts → taps → sync queue → settled → mark off → unlock
+//	version marked → log, in memory → Pebble → cache → counts →
+//	taps → sync queue → settled → mark off → unlock
 //
 // A reader without the latch fetches first and looks at the version afterwards.
 // Without a mark, settled names every commit that the fetched value may stem from;

@@ -116,8 +116,8 @@ func followedNext(before []followedPiece, now []layout.Interval, turn uint64) (n
 }
 
 // isFollowed returns an error if the unit has changed a key that a receiver may have changed
-// since it began, or is the unit of a receiver that is over; dirty is what writeHeaders returned. The caller holds Store.commits for
-// reading.
+// since it began, or is the unit of a receiver that is over; dirty is what writeHeaders returned. The
+// caller holds Store.commits for reading.
 func (u *Unit) isFollowed(dirty *pebble.Batch) error {
 	f := &u.s.followed
 	if u.mayCommit != nil {

@@ -44,8 +44,8 @@ const cacheShare, pebbleShare, clientShare = 40, 25, 35
 
 // FitMemory lowers the sizes of caches, memtables, requests and values, and the number of
 // clients, so that the node stays within limit, the bytes that the process may use; 0 is
-// unknown, and changes nothing. A size that given reports as set, by the name of its setting, stays as it is, and the others share
-// what it leaves. A limit of 1.5 GiB or more lowers no default unless other sizes are set.
+// unknown, and changes nothing. A size that given reports as set, by the name of its setting, stays
+// as it is, and the others share what it leaves. A limit of 1.5 GiB or more lowers no default unless other sizes are set.
 func (c *Config) FitMemory(limit int64, given func(setting string) bool) {
 	if limit <= 0 {
 		return
