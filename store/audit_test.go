@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) audit(t *testing.T) audit {
 	gens := map[string]bool{}    // key and generation of headers and of garbage
 	pieces := map[string]bool{}  // of sub entries
 	indexed := map[string]bool{} // key and time in the index of expiry times
-	if err := s.cleaner.clean(0, lastSlice); err != nil {
+	if err := s.cleaner.Clean(0, cleaner.LastSlice); err != nil {
 		t.Fatal(err)
 	}
 	iter, err := s.db.NewIter(&pebble.IterOptions{})

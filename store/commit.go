@@ -180,8 +180,7 @@ func (u *Unit) forget() {
 
 // beginCommit lets the caller commit to Pebble until it unlocks commits for reading, or
 // returns why it may not; frees says that the writes only remove. Nothing goes to Pebble any
-// other way: when the log has failed, locking commits makes sure that all there is has been
-// applied.
+// other way.
 func (s *Store) beginCommit(frees bool) error {
 	if err := s.health.refusalFor(frees); err != nil {
 		return err // without waiting for a rotation under way
@@ -196,16 +195,18 @@ func (s *Store) beginCommit(frees bool) error {
 
 // logAndApply appends a batch to the log and applies it. The caller holds commits, and whatever keeps
 // others from changing the same keys: so the log has their changes in the order in which Pebble has them.
-// dirty, if there is one, is what the cache is going to have alone.
-func (s *Store) logAndApply(b, dirty *pebble.Batch) error {
+// dirty, if there is one, is what the cache is going to have alone. Once the log has failed, nothing is applied.
+func (s *Store) logAndApply(b, dirty *pebble.Batch) (err error) {
 	switch {
 	case dirty == nil:
-		s.wal.Append(b.Repr(), nil)
+		_, err = s.wal.Append(b.Repr(), nil)
 	case b.Empty():
-		s.wal.Append(dirty.Repr(), nil)
-		return nil
+		_, err = s.wal.Append(dirty.Repr(), nil)
 	default:
-		s.wal.Append(b.Repr(), dirty.Repr())
+		_, err = s.wal.Append(b.Repr(), dirty.Repr())
+	}
+	if err != nil || b.Empty() {
+		return err
 	}
 	return s.db.Apply(b, pebble.NoSync)
 }
@@ -296,7 +297,7 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	err := s.logAndApply(u.batch, dirty)
 	if err == nil {
-		err = s.cleaner.cacheHeaders(u)
+		err = s.cacheHeaders(u)
 	}
 	if err == nil {
 		for _, d := range u.deltas {

@@ -37,7 +37,7 @@ func TestCrashKeepsAcknowledgedWrites(t *testing.T) {
 			if err := s.Writable(); !errors.Is(err, ErrCrashed) || !errors.Is(err, ErrReadOnly) {
 				t.Errorf("writes are refused with %v", err)
 			}
-			if err := s.recoverWrites(); err == nil {
+			if err := s.recoverLog(); err == nil {
 				t.Error("it has recovered")
 			}
 			_ = s.Close()

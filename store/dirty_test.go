@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
@@ -245,33 +244,6 @@ func TestLinesAreCleanedInTheBackground(t *testing.T) {
 	resptest.WaitFor(t, "lines to be cleaned", func() bool { return s.cache.DirtyBytes() <= cfg.mostDirty/2 })
 	if n := len(s.scanned(t, 1000)); n != keys {
 		t.Errorf("a scan comes by %d keys", n)
-	}
-	s.mustClose(t)
-}
-
-// The closer to the limit, the less the cleaner pauses: not at all from the limit on.
-func TestCleanerPausesLessTheMoreIsDirty(t *testing.T) {
-	oneGoroutine(t)
-	cfg := memConfig(memdisk.New(), FsyncEverySec)
-	cfg.mostDirty = 1 << 20
-	s := openTest(t, cfg)
-	close(s.stop) // no cleaner
-	s.loops.Wait()
-	s.stop = make(chan struct{})
-	last := longestPause
-	for i := 0; s.cache.DirtyBytes() < cfg.mostDirty; i++ {
-		pause := s.cleaner.pauseAfter(time.Millisecond)
-		if pause > last || pause <= 0 {
-			t.Fatalf("%d bytes are dirty: a pause of %v after one of %v", s.cache.DirtyBytes(), pause, last)
-		}
-		last = pause
-		s.set(t, fmt.Sprintf("key-%d", i), strings.Repeat("v", 1000), 0)
-	}
-	if pause := s.cleaner.pauseAfter(time.Millisecond); pause != 0 {
-		t.Errorf("a pause of %v at the limit", pause)
-	}
-	if last > time.Millisecond/10 {
-		t.Errorf("a pause of %v close to the limit", last)
 	}
 	s.mustClose(t)
 }

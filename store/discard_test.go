@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -189,7 +190,7 @@ func TestRemovedKeysAreCountedByTheRemaining(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	churnAll(t, s, rnd, 30)
-	if err := s.cleaner.clean(0, lastSlice); err != nil {
+	if err := s.cleaner.Clean(0, cleaner.LastSlice); err != nil {
 		t.Fatal(err)
 	}
 	for range 200 {

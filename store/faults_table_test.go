@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -97,7 +98,7 @@ func TestManifestFault(t *testing.T) {
 	s.set(t, "a", "1", 0)
 	s.set(t, "long", strings.Repeat("x", 200_000), 0)
 	fs.inject(on("MANIFEST", syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpFileSync))
-	if err := s.cleaner.clean(0, lastSlice); err != nil {
+	if err := s.cleaner.Clean(0, cleaner.LastSlice); err != nil {
 		t.Fatal(err)
 	}
 	s.set(t, "dirty", "1", 0)

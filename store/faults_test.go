@@ -17,6 +17,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -296,7 +297,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 
 // beginFlush has tables written of all that has been committed.
 func (s *Store) beginFlush() error {
-	err := s.cleaner.clean(0, lastSlice)
+	err := s.cleaner.Clean(0, cleaner.LastSlice)
 	if err == nil {
 		_, err = s.db.AsyncFlush()
 	}

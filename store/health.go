@@ -97,9 +97,10 @@ func (s *Store) healthLoop() {
 		s.health.refuseDamaged()
 		s.health.damageMu.Unlock()
 		if s.health.isRecoverable() {
-			if err := s.recoverWrites(); err != nil && !s.isStopping() {
+			if err := s.recoverLog(); err != nil && !s.isStopping() {
 				s.log.Error("recovery failed, trying again", "err", err)
 			}
+			signal(s.logKeeper.full) // writes out tables, which may take as long as the disk wants
 		}
 		select {
 		case <-s.stop:
@@ -158,7 +159,7 @@ func (h *health) DiskUsage() (free, total uint64, err error) {
 	return usage.AvailBytes, usage.TotalBytes, err
 }
 
-// isRecoverable reports whether there is trouble that recoverWrites may end. On a full disk it
+// isRecoverable reports whether there is trouble that may be ended. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
 func (h *health) isRecoverable() bool {
 	if h.wal.Failed() == nil && !h.isRefusedFor(refusal.Tables) ||
@@ -169,29 +170,26 @@ func (h *health) isRecoverable() bool {
 	return err != nil || usage.AvailBytes > 2*uint64(h.cfg.MemTable)
 }
 
-// recoverWrites begins a new segment of a log that has failed, and has tables written that could not be.
-func (s *Store) recoverWrites() error {
-	if s.wal.Failed() != nil {
-		// Whoever was accepted before the failure has appended; nobody is accepted until the end.
-		s.commits.Lock()
-		s.commits.Unlock() //nolint:staticcheck // an empty critical section
-		if err := s.wal.Recover(); err != nil {
-			return fmt.Errorf("begin a new log: %w", err)
-		}
-		s.syncs.MarkAllDurable()
-		if !s.LogFailed() {
-			if err := s.wal.ClearFailure(); err != nil {
-				s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
-			}
-		}
-		s.health.logChanged()
+// recoverLog begins a new segment of a log that has failed.
+//
+// It waits for no commit: one that has been accepted may wait for a memtable to be written out, and no table is
+// complete before the log has recovered. A commit is in the log before it has a number, and none is appended
+// after the failure. So the new segment has all commits with a number up to the last of before.
+func (s *Store) recoverLog() error {
+	if s.wal.Failed() == nil {
+		return nil
 	}
-	if s.health.isRefusedFor(refusal.Tables) {
-		if err := s.flushTables(); err != nil {
-			return err
-		}
-		s.health.refusals.Set(refusal.Tables, nil)
+	last := s.syncs.LastQueued()
+	if err := s.wal.Recover(); err != nil {
+		return fmt.Errorf("begin a new log: %w", err)
 	}
+	s.syncs.MarkDurable(last)
+	if !s.LogFailed() {
+		if err := s.wal.ClearFailure(); err != nil {
+			s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
+		}
+	}
+	s.health.logChanged()
 	return nil
 }
 
@@ -202,7 +200,10 @@ var errStopped = errors.New("store is stopping")
 func (s *Store) flushTables() error {
 	before, err := s.housekeeper.cutLog()
 	if err == nil {
-		err = s.cleaner.cleanAll()
+		err = s.cleaner.CleanAll()
+	}
+	if err == nil {
+		err = s.cleaner.MayWrite() // it waits for a memtable as writes do
 	}
 	var flushed <-chan struct{}
 	if err == nil {
@@ -222,7 +223,7 @@ func (s *Store) flushTables() error {
 		case <-s.health.fatal:
 			return errStopped
 		case <-tick.C:
-			// No table is complete before the log has recovered, for which the caller may be needed.
+			// No table is complete before the log has recovered.
 			if err := s.wal.Failed(); err != nil {
 				return fmt.Errorf("write out memtables: %w", err)
 			}

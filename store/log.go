@@ -15,7 +15,8 @@ import (
 // A logKeeper opens the log of a store, and keeps it short.
 type logKeeper struct {
 	s *Store
-	// full has something when the log has grown so much that its beginning is to be removed.
+	// full has something when the log has grown so much that its beginning is to be removed, or tables could
+	// not be written.
 	full chan struct{}
 	// late has something when much is not on stable storage.
 	late chan struct{}
@@ -76,13 +77,12 @@ func (k *logKeeper) write() error {
 	if s.wal.SinceCut() >= logSize*s.cfg.MemTable {
 		signal(k.full)
 	}
-	if s.cache.DirtyBytes() > s.cleaner.dirtyLimit()/2 {
-		signal(s.cleaner.due)
-	}
+	s.cleaner.Due()
 	return err
 }
 
-// loop removes what the log does not need any more, until the store is closed.
+// loop removes what the log does not need any more, and has tables written that could not be, until the store is
+// closed.
 func (k *logKeeper) loop() {
 	s := k.s
 	for {
@@ -91,11 +91,15 @@ func (k *logKeeper) loop() {
 			return
 		case <-k.full:
 		}
-		if s.health.isRefusedFor(refusal.Tables) || s.wal.SinceCut() < logSize*s.cfg.MemTable {
+		again := s.health.isRefusedFor(refusal.Tables)
+		if s.wal.Failed() != nil || again && !s.health.isRecoverable() || !again && s.wal.SinceCut() < logSize*s.cfg.MemTable {
 			continue
 		}
-		if err := s.flushTables(); err != nil && !s.isStopping() {
-			s.log.Error("removing logs failed", "err", err)
+		switch err := s.flushTables(); {
+		case err == nil:
+			s.health.refusals.Set(refusal.Tables, nil)
+		case !s.isStopping():
+			s.log.Error("writing out tables failed", "err", err)
 		}
 	}
 }

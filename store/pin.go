@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/pin"
 )
@@ -28,7 +29,7 @@ const drainTimeout = 20 * time.Millisecond
 // acknowledgement, and for the disk: see [Store.AwaitAll]. After ErrFrozen, try again soon.
 func (s *Store) Freeze() (p *Pin, thaw func(), err error) {
 	p = &Pin{s: s}
-	if err := s.cleaner.cleanMost(); err != nil {
+	if err := s.cleaner.CleanMost(); err != nil {
 		return nil, nil, err
 	}
 	drain := func() { s.latches.Drain(drainTimeout) }
@@ -37,7 +38,7 @@ func (s *Store) Freeze() (p *Pin, thaw func(), err error) {
 		if err := s.AcceptsRemovals(); err != nil {
 			return nil, err
 		}
-		if err := s.cleaner.cleanLocked(0, lastSlice); err != nil {
+		if err := s.cleaner.CleanLocked(0, cleaner.LastSlice); err != nil {
 			return nil, err
 		}
 		return s.db.NewSnapshot(), nil

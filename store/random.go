@@ -27,7 +27,7 @@ func (v view) keyNear(from, first, last Place) ([]byte, error) {
 // liveKeys appends the live keys at places from first to last to keys, until there
 // are randomWindow.
 func (v view) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
-	err := v.s.scanner.eachByStretches(first, v.s.cleaner.newLooseIter, func(p Place, key []byte, h *layout.Header) bool {
+	err := v.s.scanner.eachByStretches(first, v.s.cleaner.NewLooseIter, func(p Place, key []byte, h *layout.Header) bool {
 		if p > last {
 			return false
 		}

@@ -58,7 +58,7 @@ func (ld *loads) LoadByDatabase(r ring.Range) (map[int]Load, error) {
 func (ld *loads) sumOf(r ring.Range, of func(sliceLoad) Load) (sum Load, err error) {
 	for _, st := range layout.PiecesOf(r) {
 		for _, slice := range []uint16{layout.SliceOf(st.First), layout.SliceOf(st.Last)} {
-			if err := ld.s.cleaner.clean(slice, slice); err != nil {
+			if err := ld.s.cleaner.Clean(slice, slice); err != nil {
 				return sum, fmt.Errorf("load of %v: %w", r, err)
 			}
 		}
@@ -204,7 +204,7 @@ func (rd *rangeDropper) drop(sts []layout.Interval, d dropOptions, w Waiter) err
 	// Most lines go before any unit has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
 	for _, st := range sts {
-		if err := rd.s.cleaner.clean(layout.SliceOf(st.First), layout.SliceOf(st.Last)); err != nil {
+		if err := rd.s.cleaner.Clean(layout.SliceOf(st.First), layout.SliceOf(st.Last)); err != nil {
 			return err
 		}
 	}
@@ -288,7 +288,7 @@ func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Wait
 		}
 	}
 	// What is not counted is not deleted in Pebble, and may be there: a line may say alone that it is gone.
-	if err := rd.s.cleaner.cleanIntervals(sts); err != nil {
+	if err := rd.s.cleaner.CleanIntervals(sts); err != nil {
 		return err
 	}
 	lost, err := rd.computeLoss(sts, d.unread)

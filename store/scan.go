@@ -5,6 +5,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -111,7 +112,7 @@ type newIterFunc func(*pebble.IterOptions) (*pebble.Iterator, error)
 // snapshot, or now with none.
 func (sc *scanner) eachFrom(from Place, snapshot *pebble.Snapshot, visit func(Place, []byte, *layout.Header) bool) error {
 	if snapshot == nil {
-		return sc.eachByStretches(from, sc.s.cleaner.newHeaderIter, visit)
+		return sc.eachByStretches(from, sc.s.cleaner.NewIter, visit)
 	}
 	_, err := sc.eachBetween(from, ^Place(0), snapshot.NewIter, visit)
 	return err
@@ -153,7 +154,7 @@ func (sc *scanner) stretchEnd(from Place, keys int64) Place {
 	if sc.s.cache.DirtyBytes() == 0 || sc.s.counts.Total().Keys <= keys {
 		return ^Place(0)
 	}
-	for slice := int(layout.SliceOf(from)); slice < lastSlice; slice++ {
+	for slice := int(layout.SliceOf(from)); slice < cleaner.LastSlice; slice++ {
 		if keys -= sc.s.counts.KeysOf(uint16(slice)); keys <= 0 {
 			return layout.SliceInterval(uint16(slice)).Last
 		}

@@ -14,7 +14,7 @@ type source struct{ s *Store }
 
 // NewIter implements walk.Source.
 func (src source) NewIter(o *pebble.IterOptions) (*pebble.Iterator, error) {
-	return src.s.cleaner.newHeaderIter(o)
+	return src.s.cleaner.NewIter(o)
 }
 
 // ReadFailed implements walk.Source.

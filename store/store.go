@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/engine"
 	"github.com/ringside-kv/ringside/store/internal/files"
@@ -82,7 +83,7 @@ type Store struct {
 	digests
 	discarder
 	dropper     rangeDropper
-	cleaner     cleaner
+	cleaner     *cleaner.Cleaner
 	expirer     expirer
 	housekeeper housekeeper
 	logKeeper   logKeeper
@@ -117,7 +118,6 @@ func Open(cfg Config) (*Store, error) {
 	s.health.reclaim = s.reclaim
 	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
 	s.dropper.s, s.expirer.s, s.housekeeper.s = s, s, s
-	s.cleaner = cleaner{s, make(chan struct{}, 1)}
 	s.logKeeper = logKeeper{s, make(chan struct{}, 1), make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
@@ -188,6 +188,7 @@ func (s *Store) open() (err error) {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
 	undo = append(undo, s.cache.Close)
+	s.cleaner = s.newCleaner()
 	empty, err := s.scanner.isEmpty()
 	if err != nil {
 		return err
@@ -201,7 +202,7 @@ func (s *Store) open() (err error) {
 	s.housekeeper.garbage.Store(1) // a crash may have left some
 	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
-	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.loop,
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.Run,
 		func() { s.reclaim.Run(s.db) }} {
 		s.loops.Add(1)
 		go func() {

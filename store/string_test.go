@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -225,7 +226,7 @@ func TestPiecesOfReplacedStringsAreCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.cleaner.clean(0, lastSlice); err != nil {
+	if err := s.cleaner.Clean(0, cleaner.LastSlice); err != nil {
 		t.Fatal(err)
 	}
 	iter, err := s.db.NewIter(nil)

@@ -170,11 +170,14 @@ func (s *Queue) settle(group []Commit) {
 	}
 }
 
-// MarkAllDurable declares everything handed over so far durable, after a log that had failed has it.
-func (s *Queue) MarkAllDurable() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.settled.Store(s.last)
+// MarkDurable declares all commits up to number n durable, after a log that had failed has them.
+func (s *Queue) MarkDurable(n uint64) {
+	for {
+		at := s.settled.Load()
+		if at >= n || s.settled.CompareAndSwap(at, n) {
+			return
+		}
+	}
 }
 
 // LastQueued returns the number of the newest commit.

@@ -35,8 +35,9 @@ const (
 //     the file system that Pebble writes tables to). So tables have nothing that the log lacks.
 //   - A segment is removed once all its records are in tables (Drop).
 //   - The records on disk are without a gap. What is not known to be on stable storage stays in memory
-//     as well. After a failure the log takes nothing until a new segment has all of that (Recover): it
-//     stands in for the end of the failed one, of which the disk may have lost anything.
+//     as well. After a failure the log takes nothing (Append returns the failure) until a new segment has
+//     all of that (Recover): it stands in for the end of the failed one, of which the disk may have lost
+//     anything.
 //
 // All methods may be called from any goroutine.
 type Log struct {
@@ -124,10 +125,13 @@ type Config struct {
 }
 
 // Append takes a record into memory: a batch, and what another one has, if there is one, behind that. Both are
-// copied. It returns the number of the record.
-func (l *Log) Append(batch, more []byte) uint64 {
+// copied. It returns the number of the record, or why the log cannot be relied on: then nothing was appended.
+func (l *Log) Append(batch, more []byte) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.failure != nil {
+		return 0, l.failure
+	}
 	n := l.next
 	l.next++
 	size := recordHead + len(batch) + max(len(more)-batchHead, 0)
@@ -138,7 +142,7 @@ func (l *Log) Append(batch, more []byte) uint64 {
 	}
 	c.bytes = appendRecord(c.bytes, n, batch, more)
 	l.unsynced += int64(size)
-	return n
+	return n, nil
 }
 
 func (l *Log) newest() *chunk {

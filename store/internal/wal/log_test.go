@@ -88,6 +88,13 @@ func (d *disk) open(t *testing.T, mode Mode) *Log {
 	return l
 }
 
+func mustAppend(t *testing.T, l *Log, data []byte) {
+	t.Helper()
+	if _, err := l.Append(data, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // replayed returns the numbers of the first and the last record that a log replays. Each has its data.
 func replayed(t *testing.T, l *Log) (first, last uint64) {
 	t.Helper()
@@ -166,7 +173,14 @@ func TestLogKeepsWhatItPromises(t *testing.T) {
 				case 6:
 					d.failing.Store([]int32{0, 0, 0, 3, 10}[rng.IntN(5)])
 				default:
-					if n := l.Append(dataOf(next), nil); n != next {
+					n, err := l.Append(dataOf(next), nil)
+					if failed := l.Failed(); err != failed { //nolint:errorlint // the very same
+						t.Fatalf("seed %d: %v, of a log that failed with %v", seed, err, failed)
+					}
+					if err != nil {
+						break
+					}
+					if n != next {
 						t.Fatalf("seed %d: record %d, want %d", seed, n, next)
 					}
 					next++
@@ -199,7 +213,7 @@ func TestDamageBeforeTheMarkIsFound(t *testing.T) {
 	d := newDisk(t, rng)
 	l := d.open(t, EverySec)
 	for n := uint64(1); n <= 30; n++ {
-		l.Append(dataOf(n), nil)
+		mustAppend(t, l, dataOf(n))
 		if n == 10 {
 			l.Cut()
 		}
@@ -244,7 +258,7 @@ func TestLogBoundsWhatItKeepsInMemory(t *testing.T) {
 	l := d.open(t, No)
 	data := make([]byte, 10_000)
 	for range 1000 {
-		l.Append(data, nil)
+		mustAppend(t, l, data)
 		if err := l.Write(); err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +325,7 @@ func TestLogThatIsOpenedKnowsItsLength(t *testing.T) {
 			t.Errorf("%d bytes are in the log when it is opened, want %d", n, total)
 		}
 		for n := 10*life + 1; n <= 10*life+10; n++ {
-			l.Append(dataOf(n), nil)
+			mustAppend(t, l, dataOf(n))
 			total += int64(recordHead + len(dataOf(n)))
 		}
 		if err := errors.Join(l.Sync(), l.Close()); err != nil {

@@ -63,8 +63,6 @@ func (l *Log) fillSegment() error {
 		c.written += len(b)
 		l.mu.Unlock()
 	}
-	// The few records that are appended from here on, by units that were accepted before the failure,
-	// stay in memory until they are written.
 	upTo, all := l.handed, l.next-1
 	tail := l.tail
 	written := make([]int, len(tail))
