@@ -198,14 +198,18 @@ var errStopped = errors.New("store is stopping")
 // flushTables waits until everything committed before is in tables, and removes its log. It returns an error when
 // the log fails meanwhile.
 func (s *Store) flushTables() error {
-	before, err := s.housekeeper.cutLog()
+	var before uint64
+	var flushed <-chan struct{}
+	err := s.cleaner.MayWrite() // cutLog and AsyncFlush wait for room in the memtables as commits do
+	if err == nil {
+		before, err = s.housekeeper.cutLog()
+	}
 	if err == nil {
 		err = s.cleaner.CleanAll()
 	}
 	if err == nil {
-		err = s.cleaner.MayWrite() // it waits for a memtable as writes do
+		err = s.cleaner.MayWrite()
 	}
-	var flushed <-chan struct{}
 	if err == nil {
 		flushed, err = s.db.AsyncFlush()
 	}
