@@ -12,21 +12,21 @@ import (
 // What units do with dirty lines: see package cleaner.
 
 // mayStayDirty reports whether a change of a unit need not reach Pebble with its unit.
-func (u *Unit) mayStayDirty(c *change) bool {
+func (c *change) mayStayDirty(u *Unit) bool {
 	return c.base == 0 && c.gen == 0 && !u.copying && u.s.cache.MayBeDirty(c.key, c.line)
 }
 
-// dirtyLimit is how many bytes may be dirty.
-func (s *Store) dirtyLimit() int64 {
-	if s.cfg.mostDirty > 0 {
-		return s.cfg.mostDirty
+// dirtyLimit is how many bytes of a cache may be dirty.
+func (c *Config) dirtyLimit(cache int64) int64 {
+	if c.mostDirty > 0 {
+		return c.mostDirty
 	}
-	return min(2*s.cfg.MemTable, s.cache.Size()/4)
+	return min(2*c.MemTable, cache/4)
 }
 
 func (s *Store) newCleaner() *cleaner.Cleaner {
 	return cleaner.New(cleaner.Config{
-		DB: s.db, Cache: s.cache, Commits: &s.commits, Limit: s.dirtyLimit(), Refusals: &s.health.refusals,
+		DB: s.db, Cache: s.cache, Commits: &s.commits, Limit: s.cfg.dirtyLimit(s.cache.Size()), Refusals: &s.health.refusals,
 		MemTables: func() int64 { return s.engineMetrics().MemTable.Count }, Log: s.log, Stop: s.stop,
 	})
 }
@@ -40,7 +40,7 @@ func (s *Store) cacheHeaders(u *Unit) error {
 			if s.cache.PutDirty(c.place, c.key, c.line, !u.noTouch) {
 				continue
 			}
-			if err := s.writeHeader(c); err != nil {
+			if err := c.writeHeader(s.db); err != nil {
 				return err
 			}
 		}
@@ -59,13 +59,13 @@ func (s *Store) cacheHeaders(u *Unit) error {
 }
 
 // writeHeader writes the header of a change, which the log has, to Pebble.
-func (s *Store) writeHeader(c *change) error {
-	b := s.db.NewBatch()
+func (c *change) writeHeader(db *pebble.DB) error {
+	b := db.NewBatch()
 	k := layout.AppendDataPrefix(nil, c.place, c.key)
 	if c.line == nil {
 		_ = b.Delete(k, nil)
 	} else {
 		_ = b.Set(k, c.line, nil)
 	}
-	return errors.Join(s.db.Apply(b, pebble.NoSync), b.Close())
+	return errors.Join(db.Apply(b, pebble.NoSync), b.Close())
 }

@@ -51,7 +51,7 @@ func (u *Unit) writeHeaders() (dirty *pebble.Batch) {
 	for i := range u.changes {
 		c := &u.changes[i]
 		b := u.batch
-		if c.dirty = u.mayStayDirty(c); !c.dirty {
+		if c.dirty = c.mayStayDirty(u); !c.dirty {
 			u.headers++
 		} else if b = dirty; dirty == nil {
 			dirty = u.s.db.NewBatch()

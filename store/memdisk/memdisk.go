@@ -47,7 +47,7 @@ func (fs *FS) LosePower(rng *rand.Rand, percent int) *FS {
 	return wrap(found)
 }
 
-// Create implements vfs.FS, as do the other methods.
+// Create implements vfs.FS.
 func (fs *FS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
@@ -55,6 +55,7 @@ func (fs *FS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, err
 	return fs.file(f, err, name, &node{})
 }
 
+// OpenReadWrite implements vfs.FS.
 func (fs *FS) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
@@ -62,11 +63,13 @@ func (fs *FS) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts ..
 	return fs.file(f, err, name, fs.node(name))
 }
 
+// OpenDir implements vfs.FS.
 func (fs *FS) OpenDir(name string) (vfs.File, error) {
 	f, err := fs.MemFS.OpenDir(name)
 	return fs.file(f, err, "", &node{})
 }
 
+// ReuseForWrite implements vfs.FS.
 func (fs *FS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
@@ -75,12 +78,14 @@ func (fs *FS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCateg
 	return fs.file(f, err, newname, &node{})
 }
 
+// Link implements vfs.FS.
 func (fs *FS) Link(oldname, newname string) error {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
 	return fs.MemFS.Link(oldname, newname)
 }
 
+// Remove implements vfs.FS.
 func (fs *FS) Remove(name string) error {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
@@ -88,12 +93,14 @@ func (fs *FS) Remove(name string) error {
 	return fs.MemFS.Remove(name)
 }
 
+// RemoveAll implements vfs.FS.
 func (fs *FS) RemoveAll(name string) error {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
 	return fs.MemFS.RemoveAll(name)
 }
 
+// Rename implements vfs.FS.
 func (fs *FS) Rename(oldname, newname string) error {
 	fs.changes.RLock()
 	defer fs.changes.RUnlock()
