@@ -3,6 +3,7 @@ package memdisk
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -157,14 +158,14 @@ func (f *file) Write(b []byte) (int, error) {
 	defer f.fs.changes.RUnlock()
 	f.node.written(f.end, f.end+len(b))
 	f.end += len(b)
-	return f.File.Write(b)
+	return f.File.Write(slices.Clone(b)) // with the race detector Pebble's file system inverts what it is given
 }
 
 func (f *file) WriteAt(b []byte, at int64) (int, error) {
 	f.fs.changes.RLock()
 	defer f.fs.changes.RUnlock()
 	f.node.written(int(at), int(at)+len(b))
-	return f.File.WriteAt(b, at)
+	return f.File.WriteAt(slices.Clone(b), at)
 }
 
 func (f *file) Sync() error {

@@ -279,7 +279,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add(b[:len(b)-1])
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		fs := vfs.NewMem()
+		fs := memdisk.New()
 		w, err := fs.Create("000003.wal", category)
 		if err == nil {
 			_, err = w.Write(b)
