@@ -224,13 +224,16 @@ func (s *Store) writeRemoval(b *pebble.Batch) error {
 	return nil
 }
 
-// writeRemovalNow is writeRemoval, and waits until the batch is as durable as the fsync mode demands.
+// writeRemovalNow is writeRemoval, and waits until the batch is as durable as the fsync mode demands. After an
+// error the batch may have been executed all the same.
 func (s *Store) writeRemovalNow(b *pebble.Batch) error {
-	err := s.writeRemoval(b)
-	if err == nil {
-		err = s.wal.Write()
+	if err := s.writeRemoval(b); err != nil {
+		return err
 	}
-	return err
+	if err := s.wal.Write(); err != nil {
+		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	return nil
 }
 
 // beginCommit is that of the store, with all parts of long values handed over.

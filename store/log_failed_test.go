@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -87,5 +88,21 @@ func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 				t.Error("a log that was closed counts as failed")
 			}
 		})
+	}
+}
+
+// A unit that begins a value is refused, since nothing of it was executed, when the log fails at its generation.
+func TestUnitIsRefusedWhenTheLogFailsAtItsGeneration(t *testing.T) {
+	fs := newFaultyFS(vfs.NewMem())
+	s := openTest(t, faultConfig(fs, FsyncAlways))
+	fs.inject(on(wal.Suffix, syscall.EIO, errorfs.OpFileWrite))
+	_, err := s.newGeneration()
+	if !errors.Is(err, ErrReadOnly) || !errors.Is(err, syscall.EIO) {
+		t.Errorf("error %v, want one that wraps ErrReadOnly and EIO", err)
+	}
+	fs.end()
+	resptest.WaitFor(t, "recovery", func() bool { return s.Writable() == nil })
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
