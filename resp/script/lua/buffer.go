@@ -132,6 +132,5 @@ func (t *Thread) fill(n int, write func(b []byte, from, to int)) int {
 		write(b, from, to)
 		t.Step(to - from)
 	}
-	t.Push(v)
-	return 1
+	return t.push1(v)
 }

@@ -10,10 +10,7 @@ func OpenCoroutine(t *Thread) *Table {
 	})
 }
 
-func coroutineCreate(t *Thread) int {
-	t.Push(t.create().value())
-	return 1
-}
+func coroutineCreate(t *Thread) int { return t.push1(t.create().value()) }
 
 // create returns a coroutine of the first argument.
 func (t *Thread) create() *Thread {
@@ -38,8 +35,7 @@ func coroutineResume(t *Thread) int {
 	n, err, failed := t.resume(co, 2)
 	if failed {
 		t.Push(False)
-		t.Push(err)
-		return 2
+		return 1 + t.push1(err)
 	}
 	t.Push(True)
 	t.take(co, n)
@@ -139,21 +135,17 @@ func coroutineWrap(t *Thread) int {
 	own := &upvalue{own: co.value()}
 	own.at = &own.own
 	fn.function().upvalues = []*upvalue{own} // so that a trace finds the coroutine
-	t.Push(fn)
-	return 1
+	return t.push1(fn)
 }
 
 func coroutineStatus(t *Thread) int {
 	co := t.checkThread(1)
-	t.Push(t.String(statusNames[co.status]))
-	return 1
+	return t.push1(t.String(statusNames[co.status]))
 }
 
 func coroutineRunning(t *Thread) int {
 	if t == t.state.main {
-		t.Push(Nil)
-	} else {
-		t.Push(t.value())
+		return t.push1(Nil)
 	}
-	return 1
+	return t.push1(t.value())
 }

@@ -53,8 +53,7 @@ func baseGCInfo(t *Thread) int {
 
 func baseError(t *Thread) int {
 	level, v := t.optInt32(2, 1), t.Arg(1)
-	if _, ok := ToText(v); ok && level > 0 {
-		text, _ := ToText(v)
+	if text, ok := ToText(v); ok && level > 0 {
 		v = t.String(t.at(level) + text)
 	}
 	t.throw(v)
@@ -232,9 +231,7 @@ func baseXpcall(t *Thread) int {
 	return n + 1
 }
 
-func baseRawEqual(t *Thread) int {
-	return t.push1(Bool(Equal(t.CheckAny(1), t.CheckAny(2))))
-}
+func baseRawEqual(t *Thread) int { return t.push1(Bool(Equal(t.CheckAny(1), t.CheckAny(2)))) }
 
 func baseRawGet(t *Thread) int {
 	table := t.CheckTable(1)
@@ -321,12 +318,7 @@ func baseType(t *Thread) int { return t.push1(t.state.kindName(t.CheckAny(1).Kin
 func baseUnpack(t *Thread) int {
 	table := t.CheckTable(1)
 	first := t.optInt32(2, 1)
-	last := 0
-	if t.Arg(3).IsNil() {
-		last = table.Len()
-	} else {
-		last = t.CheckInt32(3)
-	}
+	last := t.optInt32(3, table.Len())
 	if first > last {
 		return 0
 	}

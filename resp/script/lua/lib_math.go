@@ -47,25 +47,15 @@ func function1(f func(float64) float64, invalid float64) GoFunction {
 				y = invalid
 			}
 		}
-		t.Push(Number(y))
-		return 1
+		return t.push1(Number(y))
 	}
 }
 
-func mathAbs(t *Thread) int {
-	t.Push(Number(math.Abs(t.CheckNumber(1))))
-	return 1
-}
+func mathAbs(t *Thread) int { return t.push1(Number(math.Abs(t.CheckNumber(1)))) }
 
-func mathDeg(t *Thread) int {
-	t.Push(Number(t.CheckNumber(1) / radiansPerDegree))
-	return 1
-}
+func mathDeg(t *Thread) int { return t.push1(Number(t.CheckNumber(1) / radiansPerDegree)) }
 
-func mathRad(t *Thread) int {
-	t.Push(Number(t.CheckNumber(1) * radiansPerDegree))
-	return 1
-}
+func mathRad(t *Thread) int { return t.push1(Number(t.CheckNumber(1) * radiansPerDegree)) }
 
 // checkPair returns the first two arguments. C looks at the second one first.
 func checkPair(t *Thread) (x, y float64) {
@@ -82,8 +72,7 @@ func mathAtan2(t *Thread) int {
 	default:
 		y = trig.Atan2(y, x)
 	}
-	t.Push(Number(y))
-	return 1
+	return t.push1(Number(y))
 }
 
 func mathFmod(t *Thread) int {
@@ -97,21 +86,18 @@ func mathFmod(t *Thread) int {
 	default:
 		x = math.Mod(x, y)
 	}
-	t.Push(Number(x))
-	return 1
+	return t.push1(Number(x))
 }
 
 func mathFrexp(t *Thread) int {
 	fraction, exponent := math.Frexp(t.CheckNumber(1))
 	t.Push(Number(fraction))
-	t.Push(Number(float64(exponent)))
-	return 2
+	return 1 + t.push1(Number(float64(exponent)))
 }
 
 func mathLdexp(t *Thread) int {
 	exponent := t.CheckInt32(2)
-	t.Push(Number(math.Ldexp(t.CheckNumber(1), exponent)))
-	return 1
+	return t.push1(Number(math.Ldexp(t.CheckNumber(1), exponent)))
 }
 
 func mathModf(t *Thread) int {
@@ -122,14 +108,12 @@ func mathModf(t *Thread) int {
 		rest = 0
 	}
 	t.Push(Number(whole))
-	t.Push(Number(math.Copysign(rest, x)))
-	return 2
+	return 1 + t.push1(Number(math.Copysign(rest, x)))
 }
 
 func mathPow(t *Thread) int {
 	x, y := checkPair(t)
-	t.Push(Number(pow(x, y)))
-	return 1
+	return t.push1(Number(pow(x, y)))
 }
 
 // pow is x^y, with NaN as the C library has it.
@@ -180,8 +164,7 @@ func extreme(t *Thread, better func(a, b float64) bool) int {
 			best = f
 		}
 	}
-	t.Push(Number(best))
-	return 1
+	return t.push1(Number(best))
 }
 
 // drand48 is the generator of that name in POSIX.
@@ -217,6 +200,5 @@ func (d *drand48) random(t *Thread) int {
 	default:
 		t.Errorf("wrong number of arguments")
 	}
-	t.Push(Number(x))
-	return 1
+	return t.push1(Number(x))
 }

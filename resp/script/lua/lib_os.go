@@ -10,7 +10,6 @@ import (
 func OpenOS(t *Thread) *Table {
 	opened := time.Now()
 	return t.libraryOf([]libraryFunction{{"clock", func(t *Thread) int {
-		t.Push(Number(float64(time.Since(opened).Microseconds()) / 1e6))
-		return 1
+		return t.push1(Number(float64(time.Since(opened).Microseconds()) / 1e6))
 	}}})
 }

@@ -44,9 +44,7 @@ type matcher struct {
 
 // init prepares a matcher. With anchors, ^ at the front of the pattern is an anchor.
 func (m *matcher) init(t *Thread, src, pat string, anchors bool) {
-	if end := strings.IndexByte(pat, 0); end >= 0 {
-		pat = pat[:end]
-	}
+	pat = cutZero(pat)
 	m.t, m.src, m.pat, m.left, m.held = t, src, pat, patternSlice, depthSlice
 	if anchors && pat != "" && pat[0] == '^' {
 		m.anchored, m.begin = true, 1

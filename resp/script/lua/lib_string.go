@@ -52,18 +52,14 @@ func (l *stringLibrary) single(c byte) Value {
 	return *v
 }
 
-func stringLen(t *Thread) int {
-	t.Push(Number(float64(len(t.CheckString(1)))))
-	return 1
-}
+func stringLen(t *Thread) int { return t.push1(Number(float64(len(t.CheckString(1))))) }
 
 func (l *stringLibrary) sub(t *Thread) int {
 	n := len(t.CheckString(1))
 	from := max(position(t.CheckInt(2), n), 1)
 	to := min(position(t.OptInt(3, -1), n), n)
 	if from > to {
-		t.PushString("")
-		return 1
+		return t.push1(t.String(""))
 	}
 	l.pushPart(t, t.Arg(1), from-1, to)
 	return 1
@@ -107,8 +103,7 @@ func (l *stringLibrary) char(t *Thread) int {
 		b = append(b, byte(c))
 	}
 	if n == 1 {
-		t.Push(l.single(b[0]))
-		return 1
+		return t.push1(l.single(b[0]))
 	}
 	t.PushCopy(stringOf(b))
 	return 1
@@ -120,15 +115,13 @@ func stringDump(t *Thread) int {
 	if t.CheckFunction(1).function().proto == nil {
 		t.Errorf("unable to dump given function")
 	}
-	t.PushString("\x1bLuaQ\x00\x01\x04\x08\x04\x08\x00")
-	return 1
+	return t.push1(t.String("\x1bLuaQ\x00\x01\x04\x08\x04\x08\x00"))
 }
 
 func stringRep(t *Thread) int {
 	s, n := t.CheckString(1), t.CheckInt32(2)
 	if n <= 0 || s == "" {
-		t.PushString("")
-		return 1
+		return t.push1(t.String(""))
 	}
 	return t.fill(len(s)*n, func(b []byte, at, to int) {
 		for at < to {
@@ -176,20 +169,17 @@ func (l *stringLibrary) search(t *Thread, find bool) int {
 	if find && (t.Arg(4).Truth() || isPlain(pat)) {
 		at := t.find(s, pat, from)
 		if at < 0 {
-			t.Push(Nil)
-			return 1
+			return t.push1(Nil)
 		}
 		t.Push(Number(float64(at + 1)))
-		t.Push(Number(float64(at + len(pat))))
-		return 2
+		return 1 + t.push1(Number(float64(at+len(pat))))
 	}
 	var m matcher
 	m.init(t, s, pat, true)
 	start, end := m.search(from)
 	switch {
 	case start < 0:
-		t.Push(Nil)
-		return 1
+		return t.push1(Nil)
 	case find:
 		t.Push(Number(float64(start + 1)))
 		t.Push(Number(float64(end)))
@@ -276,8 +266,7 @@ func (l *stringLibrary) gmatch(t *Thread) int {
 		return l.pushCaptures(m, src.own, start, end)
 	})
 	fn.function().upvalues = []*upvalue{src} // so that the text counts
-	t.Push(fn)
-	return 1
+	return t.push1(fn)
 }
 
 func (l *stringLibrary) gsub(t *Thread) int {

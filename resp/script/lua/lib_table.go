@@ -17,12 +17,7 @@ func tableConcat(t *Thread) int {
 	separator := t.OptString(2, "")
 	list := t.CheckTable(1)
 	i := t.optInt32(3, 1)
-	last := 0
-	if t.Arg(4).IsNil() {
-		last = list.Len()
-	} else {
-		last = t.CheckInt32(4)
-	}
+	last := t.optInt32(4, list.Len())
 	size := 0
 	for at := i; at <= last; at++ {
 		if at%tableSlice == 0 {
@@ -54,8 +49,7 @@ func tableConcat(t *Thread) int {
 	if len(b) < size-size/8 { // numbers that are shorter than they may be
 		b = append([]byte(nil), b...)
 	}
-	t.Push(String(stringOf(b)))
-	return 1
+	return t.push1(String(stringOf(b)))
 }
 
 // callPair calls the function at argument 2 with a key and its value, and reports whether its
@@ -102,10 +96,7 @@ func tableForeachi(t *Thread) int {
 	return 0
 }
 
-func tableGetn(t *Thread) int {
-	t.Push(Number(float64(t.CheckTable(1).Len())))
-	return 1
-}
+func tableGetn(t *Thread) int { return t.push1(Number(float64(t.CheckTable(1).Len()))) }
 
 func tableMaxn(t *Thread) int {
 	list := t.CheckTable(1)
@@ -123,8 +114,7 @@ func tableMaxn(t *Thread) int {
 		}
 		key = k
 	}
-	t.Push(Number(most))
-	return 1
+	return t.push1(Number(most))
 }
 
 func tableSetn(t *Thread) int {

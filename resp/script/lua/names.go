@@ -1,5 +1,7 @@
 package lua
 
+import "slices"
+
 // What errors call the values of variables and fields.
 
 // An operandName is what an instruction's operand is called in errors.
@@ -76,16 +78,9 @@ func (f *funcState) nameAs(operand byte, kind, name string) {
 
 // nameOf returns the kind and name of an operand, or two empty texts.
 func (p *Proto) nameOf(pc int, operand byte) (kind, name string) {
-	low, high := 0, len(p.names)
-	for low < high {
-		if mid := (low + high) / 2; int(p.names[mid].pc) < pc {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	for ; low < len(p.names) && int(p.names[low].pc) == pc; low++ {
-		if n := &p.names[low]; n.operand == operand {
+	i, _ := slices.BinarySearchFunc(p.names, pc, func(n operandName, pc int) int { return int(n.pc) - pc })
+	for ; i < len(p.names) && int(p.names[i].pc) == pc; i++ {
+		if n := &p.names[i]; n.operand == operand {
 			return n.kind, n.name
 		}
 	}

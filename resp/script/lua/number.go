@@ -34,9 +34,7 @@ const spaces = " \t\n\v\f\r"
 // ParseNumber reads a number as C's strtod does, hexadecimal, "inf" and "nan" included, with
 // white space around it.
 func ParseNumber(s string) (float64, bool) {
-	if end := strings.IndexByte(s, 0); end >= 0 {
-		s = s[:end] // a text of C ends there
-	}
+	s = cutZero(s)
 	if len(s) > 0 && len(s) < 16 {
 		if f, ok := parseDigits(s); ok {
 			return f, true
@@ -97,6 +95,22 @@ func Integer(f float64) int {
 		return int(f)
 	}
 	return math.MinInt64
+}
+
+// toInt32 converts a number to an int as C on amd64 does.
+func toInt32(f float64) int32 {
+	if f > -(1<<31)-1 && f < 1<<31 {
+		return int32(f)
+	}
+	return math.MinInt32
+}
+
+// Unsigned converts a number to an unsigned long as C on amd64 does.
+func Unsigned(f float64) uint64 {
+	if f >= 1<<63 {
+		return uint64(Integer(f-1<<63)) ^ 1<<63
+	}
+	return uint64(Integer(f))
 }
 
 // ToNumber returns the number that v is or that its text says.

@@ -40,11 +40,8 @@ type State struct {
 	grey      []*header // objects that a trace has reached and not walked yet
 }
 
-// Errors that no script can catch. They end Call of the host with a panic-free error.
-var (
-	// ErrMemory: the script needs more than the limit.
-	ErrMemory = errors.New("not enough memory")
-)
+// ErrMemory ends a script that needs more than the limit. No script can catch it.
+var ErrMemory = errors.New("not enough memory")
 
 // maxDepth is LUAI_MAXCCALLS.
 const maxDepth = 200

@@ -2,6 +2,7 @@ package lua
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -113,9 +114,7 @@ func (t *Thread) findUpvalue(index int) *upvalue {
 	}
 	t.state.alloc(upvalueBytes)
 	u := &upvalue{at: &t.stack[index], index: index}
-	t.open = append(t.open, nil)
-	copy(t.open[i+1:], t.open[i:])
-	t.open[i] = u
+	t.open = slices.Insert(t.open, i, u)
 	return u
 }
 
