@@ -48,10 +48,12 @@ type Log struct {
 	// syncing is held during an fsync and a change of the segment, writing during a write; syncing
 	// comes first, mu last. A record can be appended, and written, while an fsync is under way.
 	syncing, writing turn
-	file             vfs.File // of the newest segment on disk, nil for none; guarded by writing
-	on               segment  // likewise
-	handed           int64    // bytes of it that the operating system has; likewise
-	ranged           int64    // bytes of it that are on their way to the disk; likewise
+	// dropping is held while segments are removed, and comes before mu alone: each is removed once.
+	dropping turn
+	file     vfs.File // of the newest segment on disk, nil for none; guarded by writing
+	on       segment  // likewise
+	handed   int64    // bytes of it that the operating system has; likewise
+	ranged   int64    // bytes of it that are on their way to the disk; likewise
 
 	mu sync.Mutex
 	// next is the number of the next record.

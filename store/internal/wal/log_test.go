@@ -9,11 +9,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -338,4 +340,60 @@ func TestLogThatIsOpenedKnowsItsLength(t *testing.T) {
 		t.Errorf("%d bytes since a cut", l.SinceCut())
 	}
 	_ = l.Close()
+}
+
+// A slowDisk lets the removal of a file wait until it is released.
+type slowDisk struct {
+	vfs.FS
+	removed, release chan struct{}
+}
+
+// Remove implements vfs.FS.
+func (d *slowDisk) Remove(name string) error {
+	d.removed <- struct{}{}
+	<-d.release
+	return d.FS.Remove(name)
+}
+
+// Segments are removed by several callers at once: the keeper of the log, what frees space on a short disk, and
+// what cuts out damage. Each segment goes once, and the newest stays.
+func TestSegmentsAreRemovedOnceByManyCallers(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		d := &slowDisk{vfs.NewMem(), make(chan struct{}, 8), make(chan struct{})}
+		if err := d.MkdirAll(testDir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		l, _, err := Open(Config{FS: d, Dir: testDir, Mode: No, Failing: func() {}, Look: func() {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendOne := func() {
+			t.Helper()
+			_, err := l.Append(make([]byte, batchHead), nil)
+			if err = errors.Join(err, l.Sync()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		appendOne()
+		before := l.Cut()
+		appendOne()
+		ended := make(chan error)
+		for range 2 {
+			go func() { ended <- l.Drop(before) }()
+			synctest.Wait()
+		}
+		close(d.release)
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if len(d.removed) != 1 {
+			t.Errorf("%d files were removed, want 1", len(d.removed))
+		}
+		appendOne() // to the segment that is left
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -16,7 +16,7 @@ import (
 // newest segment: writes that were acknowledged before their fsync. A segment that is missing, or
 // damaged before its mark, is an error; behind the mark, damage is the torn end that a crash leaves.
 func Open(cfg Config) (l *Log, recovered int64, err error) {
-	l = &Log{cfg: cfg, started: time.Now(), next: 1, syncing: newTurn(), writing: newTurn(), marks: marks{mu: newTurn()}}
+	l = &Log{cfg: cfg, started: time.Now(), next: 1, syncing: newTurn(), writing: newTurn(), dropping: newTurn(), marks: marks{mu: newTurn()}}
 	l.patience.Store(int64(fsyncPatience))
 	l.stats.lookAt.Store(math.MaxInt64)
 	l.stats.lastSync.Store(cfg.Opened.UnixNano())

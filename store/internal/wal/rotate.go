@@ -90,6 +90,8 @@ func (l *Log) Cut() uint64 {
 
 // Drop removes the segments that have only records before one. These must be in tables, durably.
 func (l *Log) Drop(before uint64) error {
+	l.dropping.Lock()
+	defer l.dropping.Unlock()
 	for {
 		l.mu.Lock()
 		if len(l.segments) < 2 || l.segments[1].first > before {
