@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -352,8 +353,8 @@ func TestRemoteTrackersAreBounded(t *testing.T) {
 			t.Fatalf("%d bytes wait", k.bytes)
 		}
 	}
-	if len(k.items) > maxStale/staleCost/2 || k.items[0].key != nil {
-		t.Errorf("%d keys wait, first %q", len(k.items), k.items[0].key)
+	if len(k.items) > maxStale/staleCost/2 || k.items[0].Key != nil {
+		t.Errorf("%d keys wait, first %q", len(k.items), k.items[0].Key)
 	}
 	c.C.Close()
 	resptest.WaitFor(t, "the end of what is heard", func() bool {
@@ -422,41 +423,23 @@ func TestTrackingOfReadsByOldRoutes(t *testing.T) {
 	c.silent("these are the newest")
 }
 
-func FuzzStaleKeys(f *testing.F) {
-	f.Add(appendStale(nil, 7, []invalidation{{key: []byte("k")}, {author: 1 << 40, key: []byte{}}, {}}))
-	f.Add([]byte{1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		first, items, err := parseStale(b)
-		if err != nil {
-			return
-		}
-		again, same, err := parseStale(appendStale(nil, first, items))
-		if err != nil || again != first || !slices.EqualFunc(items, same, func(a, b invalidation) bool {
-			return a.author == b.author && string(a.key) == string(b.key) && (a.key == nil) == (b.key == nil)
-		}) {
-			t.Errorf("%v, %v", same, err)
-		}
-	})
-}
-
 // What comes again is not told again, and what is missing between two answers is noticed.
 func TestTrackerFeedReportsEachChangeOnce(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
 	c.ask("MGET", keys[0], keys[1])
 	e := &trackerFeed{of: &r.servers[0].tracking, heard: 5}
-	answer := func(first uint64, items ...invalidation) error {
-		return e.takeIn(wire.AppendBulk(nil, appendStale(nil, first, items)))
+	answer := func(first uint64, items ...relay.Invalidation) error {
+		return e.takeIn(wire.AppendBulk(nil, relay.AppendInvalidations(nil, first, items)))
 	}
-	if err := answer(5, invalidation{key: []byte(keys[0])}, invalidation{key: []byte(keys[1])}); err != nil || e.heard != 6 {
+	if err := answer(5, relay.Invalidation{Key: []byte(keys[0])}, relay.Invalidation{Key: []byte(keys[1])}); err != nil || e.heard != 6 {
 		t.Fatalf("up to %d, %v", e.heard, err)
 	}
 	if got := c.told(); got != invalid(keys[1]) {
 		t.Error(got)
 	}
 	c.silent("it has been told before")
-	if err := answer(8, invalidation{key: []byte(keys[0])}); !errors.Is(err, errStale) || e.heard != 6 {
+	if err := answer(8, relay.Invalidation{Key: []byte(keys[0])}); !errors.Is(err, relay.ErrInvalidations) || e.heard != 6 {
 		t.Errorf("number 7 is missing: %v, up to %d", err, e.heard)
 	}
 	c.silent("it asks anew")

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -284,15 +285,15 @@ func (e *trackerFeed) answered() {
 // takeIn tells clients what has changed.
 func (e *trackerFeed) takeIn(reply []byte) error {
 	if len(reply) == 0 || reply[0] != '$' {
-		return fmt.Errorf("%w: %q", errStale, reply[:min(len(reply), 64)])
+		return fmt.Errorf("%w: %q", relay.ErrInvalidations, reply[:min(len(reply), 64)])
 	}
 	text, _ := wire.ReplyText(reply)
-	first, items, err := parseStale(text)
+	first, items, err := relay.ParseInvalidations(text)
 	if err != nil {
 		return err
 	}
 	if first > e.heard+1 {
-		return fmt.Errorf("%w: number %d follows %d", errStale, first, e.heard)
+		return fmt.Errorf("%w: number %d follows %d", relay.ErrInvalidations, first, e.heard)
 	}
 	ts := e.of
 	ts.mu.Lock()
@@ -303,12 +304,12 @@ func (e *trackerFeed) takeIn(reply []byte) error {
 			continue
 		}
 		e.heard = number
-		if item.key == nil {
+		if item.Key == nil {
 			ts.forget()
 			continue
 		}
-		ts.invalidate(item.author, item.key)
-		ts.broadcast(item.author, slices.Values([][]byte{item.key}), true)
+		ts.invalidate(item.Author, item.Key)
+		ts.broadcast(item.Author, slices.Values([][]byte{item.Key}), true)
 	}
 	ts.told()
 	return nil

@@ -1,10 +1,12 @@
 package resp
 
 import (
-	"github.com/ringside-kv/ringside/internal/database"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 )
 
 // A remoteTracker is another node whose clients keep what was read here, or want to know what
@@ -26,21 +28,15 @@ type remoteTracker struct {
 	broadcast bool // it wants to know of all keys that begin with one of the prefixes
 	prefixes  []string
 
-	last  uint64         // number of the newest item
-	items []invalidation // numbered up to last
-	bytes int            // of their keys
+	last  uint64               // number of the newest item
+	items []relay.Invalidation // numbered up to last
+	bytes int                  // of their keys
 	// touched: it has items of the change that is being told.
 	touched bool
 	waits   []trackerWait // in the order of their numbers
 
 	parked   func(Replies, error) // the answer that it waits for
 	parkedAt time.Duration
-}
-
-// A invalidation is what a remote tracker is told.
-type invalidation struct {
-	author int64  // which of its clients has written, if that one is not to be told; else 0
-	key    []byte // nil: all
 }
 
 // A trackerWait is who waits until a remote tracker has heard so far.
@@ -126,14 +122,14 @@ func (k *remoteTracker) add(author int64, key []byte) {
 		return
 	}
 	k.last++
-	k.items = append(k.items, invalidation{author, slices.Clone(key)})
+	k.items = append(k.items, relay.Invalidation{Author: author, Key: slices.Clone(key)})
 	k.touched = true
 }
 
 // addAll has it hear that all may have: what it was to hear before is part of that.
 func (k *remoteTracker) addAll() {
 	k.last++
-	k.items, k.bytes = append(k.items[:0], invalidation{}), staleCost
+	k.items, k.bytes = append(k.items[:0], relay.Invalidation{}), staleCost
 	k.touched = true
 }
 
@@ -204,7 +200,7 @@ func (ts *trackers) drop(k *remoteTracker, done []func()) []func() {
 func (k *remoteTracker) heard(number uint64, done []func()) []func() {
 	first := k.last - uint64(len(k.items)) + 1
 	for len(k.items) > 0 && first <= number {
-		k.bytes -= len(k.items[0].key) + staleCost
+		k.bytes -= len(k.items[0].Key) + staleCost
 		k.items = k.items[1:]
 		first++
 	}

@@ -1,11 +1,10 @@
 package resp
 
 import (
-	"encoding/binary"
-	"errors"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -22,7 +21,7 @@ const (
 // heedLost answers who is not known: it has to begin anew.
 var heedLost = []byte("+LOST\r\n")
 
-// cmdRingHeed replies with what staleText makes of the keys that have changed.
+// cmdRingHeed replies with what text makes of the keys that have changed.
 func cmdRingHeed(x *call) {
 	node, session, how := string(x.Args[2]), string(x.Args[3]), string(x.Args[5])
 	heard, err := strconv.ParseUint(string(x.Args[4]), 10, 64)
@@ -98,51 +97,8 @@ func (ts *trackers) park(node, session string, answer func(Replies, error)) {
 func (k *remoteTracker) text() []byte {
 	n, size := 0, 0
 	for n < len(k.items) && size < maxStaleAnswer {
-		size += len(k.items[n].key) + staleCost
+		size += len(k.items[n].Key) + staleCost
 		n++
 	}
-	return wire.AppendBulk(nil, appendStale(nil, k.last-uint64(len(k.items))+1, k.items[:n]))
-}
-
-// appendStale encodes keys that have changed, numbered from first on: that number, then for
-// each key its author and 1 + its length, 0 for all keys, and the key.
-func appendStale(b []byte, first uint64, items []invalidation) []byte {
-	b = binary.AppendUvarint(b, first)
-	for _, item := range items {
-		b = binary.AppendUvarint(b, uint64(item.author))
-		if item.key == nil {
-			b = append(b, 0)
-			continue
-		}
-		b = binary.AppendUvarint(b, 1+uint64(len(item.key)))
-		b = append(b, item.key...)
-	}
-	return b
-}
-
-var errStale = errors.New("resp: keys that have changed cannot be read")
-
-// parseStale reads what appendStale has written. The keys lie in it.
-func parseStale(b []byte) (first uint64, items []invalidation, err error) {
-	next := func() uint64 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			b, err = nil, errStale
-			return 0
-		}
-		b = b[n:]
-		return v
-	}
-	for first = next(); len(b) > 0; {
-		item := invalidation{author: int64(next())}
-		size := next()
-		if err != nil || size > uint64(len(b))+1 {
-			return 0, nil, errStale
-		}
-		if size > 0 {
-			item.key, b = b[:size-1:size-1], b[size-1:]
-		}
-		items = append(items, item)
-	}
-	return first, items, err
+	return wire.AppendBulk(nil, relay.AppendInvalidations(nil, k.last-uint64(len(k.items))+1, k.items[:n]))
 }
