@@ -144,7 +144,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.net, c.direct = socket.Of(nc)
 	if c.polled, _ = nc.(*rounds.Conn); c.polled != nil {
 		c.polled.Serve(turnHandler{c})
-		c.unit.BeforeDisk = c.leaveTurn
+		c.unit.BeforeDisk = func(brief bool) { beforeDisk(c, brief) }
 	}
 	c.secure, _ = nc.(*tls.Conn)
 	c.tlsDone.Store(c.secure == nil)

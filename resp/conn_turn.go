@@ -14,7 +14,8 @@ const maxTurnReads = 4
 type turns struct {
 	polled    *rounds.Conn // nil: by its own goroutine only
 	turn      rounds.Turn
-	turnReads int  // in this turn
+	turnReads int  // of the socket in this turn
+	diskReads int  // of single entries in this turn
 	drained   bool // the last read took all that there was
 }
 
@@ -33,7 +34,7 @@ func (h turnHandler) Ready(t rounds.Turn) {
 		}
 	}
 	if t.InRound() {
-		c.turn, c.turnReads = t, 0
+		c.turn, c.turnReads, c.diskReads = t, 0, 0
 	}
 	c.serve()
 }
@@ -60,6 +61,17 @@ func (t *turns) parkIdle() bool {
 		t.turn = turn
 	}
 	return parked
+}
+
+// maxDiskReads is how many entries a connection reads from disk in one turn, while that is quick. To leave the round
+// takes longer than to read two.
+const maxDiskReads = 2
+
+// beforeDisk leaves the round before a read that is not brief.
+func beforeDisk(c *conn, brief bool) {
+	if c.diskReads++; !brief || c.diskReads > maxDiskReads || !c.srv.store.ReadsAreQuick() {
+		c.leaveTurn()
+	}
 }
 
 // readInTurn reads what there is, without waiting.

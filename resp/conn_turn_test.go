@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/internal/rounds"
@@ -71,4 +75,57 @@ func TestTurnsAreLeftByLongCommandsAndSlowClients(t *testing.T) {
 			t.Fatalf("%d bytes", len(got.Text))
 		}
 	}
+}
+
+// While the disk does not answer a read, other connections are served.
+func TestDiskThatHangsKeepsOthersServed(t *testing.T) {
+	const keys = 600
+	dir, value := t.TempDir(), strings.Repeat("v", 10_000)
+	var hangs atomic.Bool
+	hanging, release := make(chan struct{}, 1), make(chan struct{})
+	fs := errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") && hangs.Load() {
+			select {
+			case hanging <- struct{}{}:
+			default:
+			}
+			<-release
+		}
+		return nil
+	}))
+	onDisk := func(c *Config, s *store.Config) {
+		inRounds(c, s)
+		s.Dir, s.FS, s.Cache = dir, fs, 1<<20
+	}
+	t.Run("written", func(t *testing.T) {
+		_, addr := serveTest(t, onDisk)
+		c := resptest.Dial(t, addr, 2)
+		for i := range keys {
+			c.Want("+OK", "SET", fmt.Sprint("on disk ", i), value)
+		}
+	})
+	t.Run("read", func(t *testing.T) {
+		_, addr := serveTest(t, onDisk)
+		others := make([]*resptest.Conn, 20)
+		for i := range others {
+			others[i] = resptest.Dial(t, addr, 2)
+			others[i].Want("+OK", "SET", fmt.Sprint("k", i), "v")
+		}
+		reader := resptest.Dial(t, addr, 2)
+		reader.Want("$"+value, "GET", "on disk 0")
+		hangs.Store(true)
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			for i := range keys { // some lie in blocks that nobody has read
+				reader.Want("$"+value, "GET", fmt.Sprint("on disk ", i))
+			}
+		}()
+		<-hanging
+		for i, c := range others {
+			c.Want("$v", "GET", fmt.Sprint("k", i))
+		}
+		close(release)
+		<-read
+	})
 }

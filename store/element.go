@@ -236,8 +236,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	}
 	l := &u.s.latches[latch.Of(v.place)]
 	version := l.Version()
-	mayWait(u)
-	value, closer, err := u.s.db.Get(k)
+	value, closer, err := getEntry(u, k)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
 			return nil, false, nil

@@ -79,6 +79,7 @@ type Store struct {
 	// methods of the store.
 	health
 	loads
+	readTimes
 	scanner
 	digests
 	discarder

@@ -64,8 +64,8 @@ type Unit struct {
 	// split is flushed until the unit ends, and counted in Store.pins.
 	split bool
 	// BeforeDisk, if set, is called before something is read that the cache does not have: the unit may wait
-	// for the disk then. It is set once, before the first Begin.
-	BeforeDisk func()
+	// for the disk then. brief: that is one entry. It is set once, before the first Begin.
+	BeforeDisk func(brief bool)
 	// grow: see KeepAbortable.
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.

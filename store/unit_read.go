@@ -138,8 +138,7 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided in
 	}
 	version := l.Version()
 	u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], p, key)
-	mayWait(u)
-	value, closer, err := u.s.db.Get(u.pbuf)
+	value, closer, err := getEntry(u, u.pbuf)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
 			return nil, 0, false, nil
@@ -155,10 +154,10 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) (line []byte, elided in
 	return line, 0, true, nil
 }
 
-// mayWait is called before a read from Pebble.
+// mayWait is called before a read from Pebble that may be of many entries.
 func mayWait(u *Unit) {
 	if u.BeforeDisk != nil {
-		u.BeforeDisk()
+		u.BeforeDisk(false)
 	}
 }
 
