@@ -117,7 +117,7 @@ func TestDiskThatHangsKeepsOthersServed(t *testing.T) {
 		read := make(chan struct{})
 		go func() {
 			defer close(read)
-			for i := range keys { // some lie in blocks that nobody has read
+			for i := range keys { // some lie in blocks that have not been read
 				reader.Want("$"+value, "GET", fmt.Sprint("on disk ", i))
 			}
 		}()

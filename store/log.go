@@ -60,7 +60,7 @@ func (k *logKeeper) replay() error {
 }
 
 const (
-	// logSize is how many memtables are written to the log before it is begun anew.
+	// logSize is how many memtables are written to the log before its next segment begins.
 	logSize = 4
 	// logTail is how many memtables the end of the log may be large that is not on stable storage, and in
 	// memory therefore.

@@ -170,7 +170,7 @@ func (c *Cache) Clean(p layout.Place) {
 	}
 }
 
-// ForgetDirty forgets the list of a slice, all of whose lines are clean; nobody calls PutDirty meanwhile.
+// ForgetDirty forgets the list of a slice, all of whose lines are clean. The caller excludes PutDirty.
 func (c *Cache) ForgetDirty(slice uint16) {
 	mu := &c.dirty.stripes[slice%listStripes]
 	mu.Lock()
