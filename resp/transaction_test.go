@@ -79,14 +79,16 @@ func TestWatchedKeyExpires(t *testing.T) {
 			}
 			o.Do("UNWATCH")
 		}
-		srv.store.SetPassive(ring.Whole, passive) // where nothing is removed by itself
+		if passive {
+			srv.store.SetActive() // nothing is removed by itself
+		}
 		for o.Do("EXISTS", "k").Text == "1" {
 			time.Sleep(5 * time.Millisecond)
 		}
 		o.Do("MULTI")
 		o.Do("PING")
 		o.Want("_", "EXEC")
-		srv.store.SetPassive(ring.Whole, false)
+		srv.store.SetActive(ring.Whole)
 		// One that had expired before does not change by being removed.
 		o.Do("SET", "k", "v", "PX", "1")
 		time.Sleep(5 * time.Millisecond)

@@ -331,7 +331,7 @@ func TestElementsThatWereReadAreFollowed(t *testing.T) {
 		model[fmt.Sprint("f", i)] = "0"
 	}
 	src.inUnit(t, func(u *Unit) { splitSet(t, u, "k", model) }, "k")
-	dst.SetPassive(ring.Whole, true)
+	dst.SetActive()
 	l := newLink(t, src, dst, ring.Whole)
 	for !l.copy.Done() {
 		if err := l.chunk(ChunkSize, 0, false); err != nil {

@@ -266,7 +266,7 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 	defer src.mustClose(t)
 	dst := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer dst.mustClose(t)
-	dst.SetPassive(ring.Whole, true)
+	dst.SetActive()
 	// Both have had something in common, and have parted since.
 	churnAll(t, src, rnd, 60)
 	if rnd.IntN(3) > 0 {
@@ -278,9 +278,9 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 		}
 		l.close(t)
 		mustEqual(t, ring.Whole, src, dst)
-		dst.SetPassive(ring.Whole, false)
+		dst.SetActive(ring.Whole)
 		churnAll(t, dst, rnd, 20)
-		dst.SetPassive(ring.Whole, true)
+		dst.SetActive()
 	}
 	outside := ring.Range{Start: r.End, End: r.Start}
 	before := dst.content(t, outside, false)

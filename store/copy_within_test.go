@@ -30,7 +30,7 @@ func newApart(t *testing.T) *apart {
 		a.dst.mustClose(t)
 	})
 	a.rc = a.dst.NewReceiver(ring.Whole)
-	a.dst.SetPassive(ring.Whole, true)
+	a.dst.SetActive()
 	return a
 }
 
@@ -120,9 +120,9 @@ func TestCopyRemovesAnExpiredKeyInWhichAGroupBegins(t *testing.T) {
 		a.src.set(t, "key", inPieces, a.src.now()+3_600_000)
 		a.copy(a.start(), 0)
 		a.apply()
-		a.src.SetPassive(ring.Whole, true) // until the copy comes by, the key is there
+		a.src.SetActive() // until the copy comes by, the key is there
 		a.src.skew.Store(2 * 3_600_000)
-		a.src.SetPassive(ring.Whole, false)
+		a.src.SetActive(ring.Whole)
 		a.copy(a.start(), n)
 		a.apply()
 		if got := a.dst.content(t, ring.Whole, false); len(got) != 0 {

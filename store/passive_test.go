@@ -2,7 +2,7 @@ package store
 
 import (
 	"errors"
-	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -18,7 +18,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	passive := ring.Range{Start: 1 << 31, End: 0}
-	s.SetPassive(passive, true)
+	s.SetActive(ring.Range{Start: 0, End: 1 << 31})
 	keys := map[bool]string{}
 	followed := int64(0)
 	for _, key := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
@@ -57,38 +57,31 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 		t.Errorf("%d keys, want %d", s.Keys(), followed)
 	}
 	s.audit(t)
-	s.SetPassive(ring.Range{Start: 1 << 30, End: 0}, false)
+	s.SetActive(ring.Whole)
 	resptest.WaitFor(t, "they vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 
-// TestTokenSets hold what was added last.
-func TestTokenSets(t *testing.T) {
+// TestPassiveRanges are all those that are not active.
+func TestPassiveRanges(t *testing.T) {
 	rnd := seeded(t)
 	for range 200 {
-		var set layout.TokenSet
-		var ranges []ring.Range
-		var adds []bool
+		var passive layout.TokenSet
+		var active []ring.Range
 		var probes []ring.Token
-		for range 1 + rnd.IntN(12) {
+		for range rnd.IntN(12) {
 			r := ring.Range{Start: ring.Token(rnd.Uint32N(8) << 29), End: ring.Token(rnd.Uint32N(8) << 29)}
 			if rnd.IntN(3) == 0 {
 				r = randomRange(rnd)
 			}
-			add := rnd.IntN(3) > 0
-			set.Change(r, add)
-			ranges, adds = append(ranges, r), append(adds, add)
-			probes = append(probes, r.Start, r.Start-1, r.End, r.End-1, ring.Token(rand.Uint32()))
+			active = append(active, r)
+			probes = append(probes, r.Start, r.Start-1, r.End, r.End-1)
 		}
-		for _, p := range probes {
-			want := false
-			for i, r := range ranges {
-				if r.Contains(p) {
-					want = adds[i]
-				}
-			}
-			if set.Contains(p) != want {
-				t.Fatalf("%08x: %t after %v %v", p, !want, ranges, adds)
+		passive.Set(layout.Complement(layout.UnionOf(active)))
+		for _, p := range append(probes, ring.Token(rnd.Uint32())) {
+			want := !slices.ContainsFunc(active, func(r ring.Range) bool { return r.Contains(p) })
+			if passive.Contains(p) != want {
+				t.Fatalf("%08x: passive is %t beside %v", p, !want, active)
 			}
 		}
 	}

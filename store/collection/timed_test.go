@@ -327,7 +327,7 @@ func TestFieldsExpireAsInAMap(t *testing.T) {
 				hashes: make(map[string]map[string]modelField),
 			}
 			backup := openTimed(t, vfs.NewMem())
-			backup.SetPassive(ring.Whole, true)
+			backup.SetActive()
 			rc := backup.NewReceiver(ring.Whole)
 			defer rc.Close()
 			var mu sync.Mutex
@@ -356,7 +356,7 @@ func TestFieldsExpireAsInAMap(t *testing.T) {
 				t.Fatalf("the backup differs in %v, %v", spans, err)
 			}
 			copied := openTimed(t, vfs.NewMem())
-			copied.SetPassive(ring.Whole, true)
+			copied.SetActive()
 			w.copyTo(copied)
 			if spans, err := copied.DifferingSpans(ring.Whole, d); err != nil || len(spans) > 0 {
 				t.Fatalf("a copy differs in %v, %v", spans, err)
