@@ -39,8 +39,10 @@ const (
 	// One slot of the index for so many bytes. With entries of 56 bytes, of a field with a
 	// short name and value, 7 of 10 slots are taken when the ring is full.
 	bytesPerSlot = 48
-	// clockMoves bounds how many recently read entries one addition moves on.
-	clockMoves = 8
+	// One addition moves on at most clockMoves stubs, or a quarter as many entries that were read since.
+	// With a quarter of the ring full of stubs, of which each takes 48 bytes, a value of 1 KiB moves on seven.
+	clockMoves = 32
+	lineMove   = 4
 )
 
 // An entry in the ring, little-endian, padded to 8 bytes:

@@ -116,9 +116,12 @@ func (s *shard) age(moves *int) {
 			s.carryOldest(size)
 			return
 		}
-		stays := word&entDead == 0 && (word&entRef != 0 || word&entStub != 0 && s.stubs <= s.maxStubs())
-		if stays && *moves < clockMoves && n-s.end%n >= size {
-			*moves++
+		stays, cost := word&entDead == 0 && word&entRef != 0, lineMove
+		if word&(entDead|entStub) == entStub {
+			stays, cost = stays || s.stubs <= s.maxStubs(), 1
+		}
+		if stays && *moves+cost <= clockMoves && n-s.end%n >= size {
+			*moves += cost
 			s.moveOldest(size)
 			return
 		}

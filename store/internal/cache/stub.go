@@ -9,7 +9,7 @@ import (
 // A stub is what stays of the line of a string when the line is dropped for its age: the header
 // without the value, and how long that is. A command that overwrites the key, or removes it, need
 // not know more, and reads nothing from disk. A stub leaves no other stub behind. As long as stubs
-// take less than an eighth of the ring, they stay.
+// take less than a quarter of the ring, they stay.
 
 // stubFrom is from how many bytes on a value is worth a stub.
 const stubFrom = 128
@@ -49,7 +49,7 @@ func (c *Cache) Head(p layout.Place, key, dst []byte) (_ []byte, elided int, _ A
 }
 
 // maxStubs is how many bytes of stubs stay.
-func (s *shard) maxStubs() int64 { return int64(len(s.ring) / 8) }
+func (s *shard) maxStubs() int64 { return int64(len(s.ring) / 4) }
 
 func isStub(e []byte) bool { return binary.LittleEndian.Uint32(e[entKeyLen:])&entStub != 0 }
 
