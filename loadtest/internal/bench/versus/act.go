@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"os"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/ringside-kv/ringside/buckets"
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/node"
@@ -29,51 +26,19 @@ const (
 	actProxy   = "as-proxy"
 )
 
-// act plays a part until the context ends. It returns false if args are none.
-func act(ctx context.Context, args []string, stderr io.Writer) (code int, ok bool) {
-	var err error
+// act plays a part until the context ends. ok is false if args name none.
+func act(ctx context.Context, args []string) (ok bool, err error) {
 	switch {
 	case len(args) == 2 && args[0] == actBackend:
-		err = actAsBackend(ctx, args[1])
+		debug.SetGCPercent(400)
+		runtime.GOMAXPROCS(1) // one thread for Go code, as redis-server has one for commands
+		return true, serveStandIn(ctx, args[1])
 	case len(args) > 3 && args[0] == actProxy:
 		debug.SetGCPercent(400) // as ringside serve does
 		runtime.GOMAXPROCS(node.ProxyThreads())
-		err = actAsProxy(ctx, args[1], args[2], args[3:])
-	default:
-		return 0, false
+		return true, actAsProxy(ctx, args[1], args[2], args[3:])
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitFailure, true
-	}
-	return 0, true
-}
-
-// actAsBackend has one thread for Go code, as redis-server has one for commands.
-func actAsBackend(ctx context.Context, addr string) error {
-	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(400)
-	return serveStandIn(ctx, addr)
-}
-
-func serveStandIn(ctx context.Context, addr string) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	s := newStandIn()
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			s.close()
-			if errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			return err
-		}
-		s.serve(conn)
-	}
+	return false, nil
 }
 
 // actAsProxy is what a node in role proxy does with a client's requests, without the
@@ -127,10 +92,3 @@ func actAsProxy(ctx context.Context, addr, dir string, backends []string) error 
 
 // share is where the i-th of n equal ranges begins.
 func share(i, n int) ring.Token { return ring.Token((uint64(i) << 32) / uint64(n)) }
-
-// actMain is act for the process.
-func actMain() (code int, ok bool) {
-	ctx, end := loadtest.StopContext(context.Background())
-	defer end()
-	return act(ctx, os.Args[1:], os.Stderr)
-}

@@ -12,8 +12,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// An audience are clients that are subscribed to one channel, on which the same message
-// comes again and again.
+// An audience is the clients that are subscribed to one channel, on which the same message comes
+// again and again. A load without subscribers has an empty one.
 type audience struct {
 	conns   []*conn
 	message []byte // as it comes over the wire
@@ -25,7 +25,7 @@ type audience struct {
 const (
 	audienceBuffer = 64 << 10
 	audiencePoll   = 5 * time.Millisecond
-	// deliverLimit is how long after the last reply to who publishes messages may come.
+	// deliverLimit is how long after the last reply to PUBLISH messages may come.
 	deliverLimit = 30 * time.Second
 )
 
@@ -34,39 +34,38 @@ var (
 	errOtherMessage = errors.New("a subscriber got something else than the message")
 )
 
-// gather returns when all are subscribed. The caller dismisses it, also with an error.
-func gather(ctx context.Context, addr, channel, text string, n int) (*audience, error) {
-	a := &audience{got: make([]atomic.Int64, n)}
-	a.message = wire.AppendRequest(nil, "message", channel, text)
-	for range n {
-		c, err := dial(ctx, addr)
+// gather subscribes the audience of a load, if it has one. The caller dismisses it, also with an error.
+func (a *audience) gather(ctx context.Context, l *load) error {
+	if l.do.Audience == 0 {
+		return nil
+	}
+	channel := l.do.Request[1]
+	a.message = wire.AppendRequest(nil, "message", channel, l.value())
+	a.got = make([]atomic.Int64, l.do.Audience)
+	for i := range a.got {
+		c, err := dial(ctx, l.addr)
 		if err != nil {
-			return a, err
+			return err
 		}
 		a.conns = append(a.conns, c)
-		if got, err := c.do("SUBSCRIBE", channel); err != nil {
-			return a, fmt.Errorf("SUBSCRIBE: %w", err)
-		} else if got != "subscribe,"+channel+"," {
-			return a, errors.New("SUBSCRIBE is not confirmed")
+		if got, err := c.Do("SUBSCRIBE", channel); err != nil {
+			return fmt.Errorf("SUBSCRIBE: %w", err)
+		} else if got != "subscribe,"+channel+",1" {
+			return errors.New("SUBSCRIBE is not confirmed")
 		}
-		if err := c.SetDeadline(time.Time{}); err != nil {
-			return a, err
-		}
+		a.done.Go(func() { a.listen(c, &a.got[i]) })
 	}
-	for i := range a.conns {
-		a.done.Go(func() { a.listen(i) })
-	}
-	return a, nil
+	return nil
 }
 
-// listen compares all that comes with the message, whole reads at a time: 50 of these
+// listen compares all bytes with the message, whole reads at a time, and counts them: 50 of these
 // share the machine with the server.
-func (a *audience) listen(i int) {
+func (a *audience) listen(c *conn, got *atomic.Int64) {
 	size := len(a.message)
 	pattern := bytes.Repeat(a.message, audienceBuffer/size+2)
 	buf := make([]byte, audienceBuffer)
 	for at := 0; ; { // of the message, what comes next
-		n, err := a.conns[i].Read(buf)
+		n, err := c.raw.Read(buf)
 		if !bytes.Equal(buf[:n], pattern[at:at+n]) {
 			err = errOtherMessage
 		}
@@ -75,11 +74,11 @@ func (a *audience) listen(i int) {
 			return
 		}
 		at = (at + n) % size
-		a.got[i].Add(int64(n))
+		got.Add(int64(n))
 	}
 }
 
-// await returns once all have got so many messages each, and fails if they get more.
+// await returns once each has got so many messages, and fails if one gets more.
 func (a *audience) await(ctx context.Context, messages int) error {
 	want := int64(messages) * int64(len(a.message))
 	ctx, cancel := context.WithTimeoutCause(ctx, deliverLimit, errNotDelivered)
@@ -110,7 +109,7 @@ func (a *audience) await(ctx context.Context, messages int) error {
 	}
 }
 
-// dismiss returns when nobody listens any more.
+// dismiss ends the subscriptions.
 func (a *audience) dismiss() {
 	for _, c := range a.conns {
 		c.Close()

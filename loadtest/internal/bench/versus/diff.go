@@ -22,7 +22,7 @@ func diffReports(w io.Writer, paths []string) error {
 	if len(paths) != 2 {
 		return errors.New("diff takes the files of two reports, which --json has written")
 	}
-	var reports [2]report
+	var reports [2]results
 	for i, path := range paths {
 		b, err := os.ReadFile(path)
 		if err == nil {
@@ -56,7 +56,7 @@ func diffReports(w io.Writer, paths []string) error {
 	return nil
 }
 
-func workloadsOf(rep report) map[string]*workloadResult {
+func workloadsOf(rep results) map[string]*workloadResult {
 	all := map[string]*workloadResult{}
 	for _, p := range rep.Pairings {
 		for i := range p.Workloads {

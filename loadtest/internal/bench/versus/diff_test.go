@@ -16,7 +16,7 @@ func TestDiffShowsRatioAndProcessorTimeOfBoth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := writeJSON(f, report{Pairings: []pairingResult{{Title: "x", Workloads: workloads}}}); err != nil {
+		if err := writeJSON(f, results{Pairings: []pairingResult{{Title: "x", Workloads: workloads}}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Close(); err != nil {

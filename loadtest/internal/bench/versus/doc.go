@@ -27,7 +27,6 @@
 //
 // The numbers never change the exit status; a server or load that failed does.
 //
-// Begin with pairing, two servers in one mode and the workloads they are given,
-// duel, which measures one pairing, and recipe, for commands on collections,
-// scripts and messages; or with contest, for --forward, or giant, for --large.
+// Begin with workloads.json, the table of what is measured, and workload.go, which explains it; then
+// bout, which measures one pairing of contenders, and runLarge, for --large.
 package main

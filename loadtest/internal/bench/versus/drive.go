@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,45 +13,69 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// ownDriver is a closed loop: each client sends a pipeline and waits for all its
-// replies before the next.
-type ownDriver struct{}
+// A load is what a server is given to do in one measurement.
+type load struct {
+	workload
+	addr    string
+	clients int
+	keys    int
+	inOrder bool // take each number of the keyspace once, not at random; the own driver only
+}
 
-func (ownDriver) name() string { return "own driver" }
+// figures are what a driver has seen.
+type figures struct {
+	OpsPerSec float64 `json:"ops_per_sec"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+}
 
-// A histogram counts microseconds up to a minute with three digits.
+// A driver applies loads. drive returns when all requests are answered, at the first error, or when
+// the context ends.
+type driver struct {
+	name  string
+	drive func(ctx context.Context, l load) (figures, error)
+}
+
+func chooseDriver(opt options) driver {
+	if opt.load != loadOwn {
+		if path, err := exec.LookPath(loadRedisBenchmark); err == nil {
+			return driver{loadRedisBenchmark, redisBenchmark{path}.drive}
+		}
+	}
+	return driver{"own driver", driveOwn}
+}
+
+// newHistogram counts microseconds up to a minute with three digits.
 func newHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(time.Minute/time.Microsecond), 3)
 }
 
-// drive measures latency from sending a pipeline to having read the last reply
-// of it, and counts it for each of its commands.
-func (ownDriver) drive(ctx context.Context, l load) (figures, error) {
+// record adds the time since start, n times.
+func record(h *hdrhistogram.Histogram, start time.Time, n int) error {
+	return h.RecordValues(min(max(time.Since(start).Microseconds(), 1), h.HighestTrackableValue()), int64(n))
+}
+
+// driveOwn is a closed loop: each client sends a pipeline and waits for all its replies before the
+// next. It measures the latency from sending a pipeline to having read its last reply, and counts
+// that for each of its commands.
+func driveOwn(ctx context.Context, l load) (figures, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	clients := make([]*loader, l.clients)
-	defer func() {
-		for _, c := range clients {
-			if c != nil {
-				c.conn.Close()
-			}
-		}
-	}()
 	for i := range clients {
-		c, err := newLoader(ctx, l, uint64(i))
+		c, err := dial(ctx, l.addr)
 		if err != nil {
 			return figures{}, err
 		}
-		clients[i] = c
+		defer c.Close()
+		clients[i] = &loader{&l, c, newBatch(&l.workload), rand.New(rand.NewPCG(uint64(i), rand.Uint64())), newHistogram()}
 	}
-
-	var left atomic.Int64
-	left.Store(int64(l.requests))
+	var sent atomic.Int64
 	start := time.Now()
 	var all sync.WaitGroup
 	for _, c := range clients {
 		all.Go(func() {
-			if err := c.loop(ctx, l, &left); err != nil {
+			if err := c.loop(&sent); err != nil {
 				fail(err)
 			}
 		})
@@ -60,67 +85,79 @@ func (ownDriver) drive(ctx context.Context, l load) (figures, error) {
 	if ctx.Err() != nil {
 		return figures{}, context.Cause(ctx)
 	}
-
 	sum := newHistogram()
 	for _, c := range clients {
 		sum.Merge(c.latency)
 	}
+	f := figuresOf(sum)
+	f.OpsPerSec = float64(sum.TotalCount()) / took.Seconds()
+	return f, nil
+}
+
+// figuresOf returns the latencies, and the throughput of one client that sends one request at a time.
+func figuresOf(h *hdrhistogram.Histogram) figures {
 	const perMs = 1000
-	return figures{
-		OpsPerSec: float64(sum.TotalCount()) / took.Seconds(),
-		P50:       float64(sum.ValueAtQuantile(50)) / perMs,
-		P99:       float64(sum.ValueAtQuantile(99)) / perMs,
-	}, nil
+	f := figures{P50: float64(h.ValueAtQuantile(50)) / perMs, P99: float64(h.ValueAtQuantile(99)) / perMs}
+	if mean := h.Mean(); mean > 0 {
+		f.OpsPerSec = 1e6 / mean
+	}
+	return f
 }
 
 type loader struct {
+	load    *load
 	conn    *conn
 	batch   *batch
 	rng     *rand.Rand
 	latency *hdrhistogram.Histogram
 }
 
-func newLoader(ctx context.Context, l load, seed uint64) (*loader, error) {
-	b, err := newBatch(l.command, l.pipeline, l.valueSize)
-	if err != nil {
-		return nil, err
-	}
-	c, err := dial(ctx, l.addr)
-	if err != nil {
-		return nil, err
-	}
-	return &loader{c, b, rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))), newHistogram()}, nil
-}
+// errUnexpectedValue means that the server does not have what it was given.
+var errUnexpectedValue = errors.New("GET: a value is missing or has another length")
 
-// loop sends pipelines as long as requests are left. It closes the connection
-// early when ctx ends.
-func (c *loader) loop(ctx context.Context, l load, left *atomic.Int64) error {
-	defer context.AfterFunc(ctx, func() { c.conn.Close() })()
-	for left.Add(-int64(l.pipeline)) > -int64(l.pipeline) {
-		for i := range c.batch.keys {
-			c.batch.setKey(i, c.rng.IntN(l.keys))
+// loop sends pipelines until the clients together have sent all requests.
+func (c *loader) loop(sent *atomic.Int64) error {
+	l := c.load
+	for {
+		from := int(sent.Add(int64(l.Pipeline))) - l.Pipeline
+		if from >= l.requests {
+			return nil
+		}
+		for i := range c.batch.numbers {
+			n := (from + i) % l.keys
+			if !l.inOrder {
+				n = c.rng.IntN(l.keys)
+			}
+			c.batch.setNumber(i, n)
 		}
 		c.batch.setValues(c.rng)
-		sent := time.Now()
-		if _, err := c.conn.Write(c.batch.wire); err != nil {
-			return fmt.Errorf("%s: %w", l.command, err)
+		start := time.Now()
+		if _, err := c.conn.raw.Write(c.batch.wire); err != nil {
+			return fmt.Errorf("%s: %w", l.Command, err)
 		}
-		for range l.pipeline {
-			reply, err := c.conn.reply()
+		for range l.Pipeline {
+			reply, err := c.conn.Reply()
 			if err != nil {
-				return fmt.Errorf("%s: %w", l.command, err)
+				return fmt.Errorf("%s: %w", l.Command, err)
 			}
-			if l.command == "GET" && len(reply.Text) != l.valueSize {
+			if l.Command == "GET" && len(reply) != l.valueSize {
 				return errUnexpectedValue
 			}
 		}
-		micros := max(time.Since(sent).Microseconds(), 1)
-		if err := c.latency.RecordValues(min(micros, c.latency.HighestTrackableValue()), int64(l.pipeline)); err != nil {
+		if err := record(c.latency, start, l.Pipeline); err != nil {
 			return err
+		}
+	}
+}
+
+// fill writes every key of the keyspace once and reads it again. That proves that all are there, and
+// lets a cache take in what it holds.
+func fill(ctx context.Context, addr string, keys, valueSize int) error {
+	for _, command := range []string{"SET", "GET"} {
+		w := workload{Command: command, do: rows.Commands[command], Pipeline: fillPipeline, requests: keys, valueSize: valueSize}
+		if _, err := driveOwn(ctx, load{workload: w, addr: addr, clients: 4, keys: keys, inOrder: true}); err != nil {
+			return fmt.Errorf("fill: %w", err)
 		}
 	}
 	return nil
 }
-
-// errUnexpectedValue means that the server does not have what it was given.
-var errUnexpectedValue = errors.New("GET: a value is missing or has another length")

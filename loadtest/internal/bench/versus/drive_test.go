@@ -21,19 +21,20 @@ func listenFake(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// testLoad is a load of three clients on 1001 keys.
+func testLoad(addr, command string, valueSize, pipeline, requests int) load {
+	w := workload{Command: command, do: rows.Commands[command], Pipeline: pipeline, requests: requests, valueSize: valueSize}
+	return load{workload: w, addr: addr, clients: 3, keys: 1001}
+}
+
 func TestOwnDriverDrivesEveryCommand(t *testing.T) {
 	addr := listenFake(t)
 	if err := fill(t.Context(), addr, 1001, 64); err != nil {
 		t.Fatal(err)
 	}
-	commands := []string{"SET", "GET", "INCR", "MSET"}
-	for _, r := range recipes {
-		commands = append(commands, r.command)
-	}
-	for _, command := range commands {
+	for command := range rows.Commands {
 		for _, pipeline := range []int{1, 16} {
-			f, err := ownDriver{}.drive(t.Context(), load{addr: addr, command: command, valueSize: 64,
-				pipeline: pipeline, requests: 500, clients: 3, keys: 1001})
+			f, err := driveOwn(t.Context(), testLoad(addr, command, 64, pipeline, 500))
 			if err != nil {
 				t.Errorf("%s: %v", command, err)
 			} else if f.OpsPerSec <= 0 || f.P50 <= 0 || f.P99 < f.P50 {
@@ -44,8 +45,7 @@ func TestOwnDriverDrivesEveryCommand(t *testing.T) {
 }
 
 func TestOwnDriverMissesKeys(t *testing.T) {
-	_, err := ownDriver{}.drive(t.Context(), load{addr: listenFake(t), command: "GET", valueSize: 64,
-		pipeline: 4, requests: 100, clients: 2, keys: 10})
+	_, err := driveOwn(t.Context(), testLoad(listenFake(t), "GET", 64, 4, 100))
 	if !errors.Is(err, errUnexpectedValue) {
 		t.Errorf("the error is %v", err)
 	}
@@ -59,23 +59,21 @@ func TestOwnDriverEndsWithItsContext(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("over"))
 	defer cancel()
-	_, err = ownDriver{}.drive(ctx, load{addr: l.Addr().String(), command: "INCR",
-		pipeline: 1, requests: 100, clients: 2, keys: 10})
+	_, err = driveOwn(ctx, testLoad(l.Addr().String(), "INCR", 0, 1, 100))
 	if err == nil || err.Error() != "over" {
 		t.Errorf("the error is %v", err)
 	}
 }
 
 func TestBatchReplacesKeys(t *testing.T) {
-	b, err := newBatch("MSET", 2, 3)
-	if err != nil {
-		t.Fatal(err)
+	l := testLoad("", "MSET", 3, 2, 0)
+	b := newBatch(&l.workload)
+	const msetKeys = 10
+	if len(b.numbers) != 2*msetKeys || len(b.values) != 2*msetKeys {
+		t.Fatalf("%d keys and %d values", len(b.numbers), len(b.values))
 	}
-	if len(b.keys) != 2*msetKeys || len(b.values) != 2*msetKeys {
-		t.Fatalf("%d keys and %d values", len(b.keys), len(b.values))
-	}
-	b.setKey(2*msetKeys-1, 987654321)
-	if !strings.HasSuffix(string(b.wire), "$16\r\nkey:000987654321\r\n$3\r\n"+string(b.pool[:3])+"\r\n") {
+	b.setNumber(2*msetKeys-1, 987654321)
+	if !strings.HasSuffix(string(b.wire), "$16\r\nkey:000987654321\r\n$3\r\n"+l.value()+"\r\n") {
 		t.Errorf("the batch ends with %q", b.wire[len(b.wire)-60:])
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/resp/client"
@@ -39,13 +40,13 @@ func TestProxyBeforeStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.do("LPUSH", "k", "v"); err == nil {
+	if _, err := c.Do("LPUSH", "k", "v"); err == nil {
 		t.Error("LPUSH is answered")
 	}
-	if _, err := c.do("STRLEN", "key:000000000001"); err == nil {
+	if _, err := c.Do("STRLEN", "key:000000000001"); err == nil {
 		t.Error("a stand-in knows STRLEN")
 	}
-	_ = c.Close()
+	c.Close()
 	stop()
 	for range 4 {
 		if err := <-ended; err != nil {
@@ -71,11 +72,11 @@ func awaitAnswer(ctx context.Context, addr string) error {
 		c, err := dial(ctx, addr)
 		if err == nil {
 			for i := range 30 {
-				if _, err = c.do("SET", fmt.Sprint("try", i), "1"); err != nil {
+				if _, err = c.Do("SET", fmt.Sprint("try", i), "1"); err != nil {
 					break
 				}
 			}
-			_ = c.Close()
+			c.Close()
 		}
 		if last = err; err == nil {
 			return nil
@@ -104,38 +105,38 @@ func FuzzStandIn(f *testing.F) {
 }
 
 func TestRatiosAreThoseOfEachRound(t *testing.T) {
-	round := func(ops ...float64) (s []forwardSample) {
+	round := func(ops ...float64) (s []sample) {
 		for _, n := range ops {
-			s = append(s, forwardSample{figures: figures{OpsPerSec: n}, FrontCPU: n / 10, AllCPU: n / 5})
+			front, all := n/10, n/5
+			s = append(s, sample{figures: figures{OpsPerSec: n}, FrontCPU: &front, AllCPU: &all})
 		}
 		return s
 	}
-	w := forwardWorkload{Name: "GET 64B P16 forward", Command: "GET", Pipeline: 16, MinRatio: 1.6, Contenders: []forwardSamples{
+	sides := []sideResult{
 		{Name: asNutcracker, Samples: round(100, 200, 50)},
 		{Name: asProxy, Samples: round(200, 300, 150)},
 		{Name: asCluster, Samples: round(100, 100, 100)},
-	}}
-	w.summarize()
+	}
+	get := workload{Command: "GET", Pipeline: 16, MinRatio: 1.6}
+	w := newResult(get, sides)
 	if r := w.Contenders[1].Ratio; w.Contenders[0].Ratio != nil || *r != (spread{2, 1.5, 3}) {
 		t.Errorf("%+v", w.Contenders)
 	}
 	var out bytes.Buffer
-	printForwardHead(&out, 3)
-	printForwardRows(&out, w)
-	printForwardFoot(&out)
+	forwardTable.row(&out, forwardTable.head...)
+	forwardTable.printRows(&out, &w)
+	forwardTable.printFoot(&out, true)
 	for _, want := range []string{"GET P16 nutcracker", "2.00", "1.50–3.00", "≥ 1.6 reached"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
 	for line := range strings.Lines(out.String()) {
-		if runes(strings.TrimSpace(line)) > 100 {
-			t.Errorf("%d columns: %s", runes(line), line)
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	alone := forwardWorkload{Contenders: w.Contenders[1:2]}
-	alone.Contenders[0].Ratio = nil
-	alone.summarize()
+	alone := newResult(get, []sideResult{{Name: asProxy, Samples: round(1)}})
 	if alone.Contenders[0].Ratio != nil {
 		t.Error("a ratio to nobody")
 	}
@@ -144,27 +145,29 @@ func TestRatiosAreThoseOfEachRound(t *testing.T) {
 // Real nutcracker takes the configuration, forwards, and ends with the contender.
 func TestNutcrackerContender(t *testing.T) {
 	opt := options{backends: 2, keys: 200, clients: 2, requests: 400, rounds: 1}
-	c := contest{opt: opt, dir: t.TempDir(), progress: newProgress(new(bytes.Buffer)), driver: ownDriver{}}
-	one, err := c.startNutcracker(t.Context(), c.dir)
-	if one != nil {
-		defer one.stop()
-	}
+	redis, _ := exec.LookPath("redis-server")
+	b := bout{session: &session{opt: opt, redis: redis}}
+	one := new(side)
+	defer one.stop()
+	err := b.startNutcracker(t.Context(), one, t.TempDir())
 	if errors.Is(err, errLeftOut) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(t.Context(), one.front.addr, opt.keys, 64); err != nil {
+	if err := fill(t.Context(), one.front().addr, opt.keys, 64); err != nil {
 		t.Error(err)
 	}
-	if len(one.cpu()) != 3 || one.died() != nil {
-		t.Error(one.died())
+	if used, _ := one.cpu(); len(used) != 3 || one.died() != nil {
+		t.Error(used, one.died())
 	}
 }
 
 func TestMissingProgramsAreLeftOut(t *testing.T) {
-	if _, err := lookFor("no-such-program-at-all"); !errors.Is(err, errLeftOut) || !errors.Is(err, exec.ErrNotFound) {
+	t.Setenv("PATH", "")
+	b := bout{session: &session{}}
+	if err := b.startNutcracker(t.Context(), new(side), ""); !errors.Is(err, errLeftOut) || !errors.Is(err, exec.ErrNotFound) {
 		t.Error(err)
 	}
 }

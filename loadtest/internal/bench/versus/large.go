@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -15,97 +17,63 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// A giant measures what commands on collections of many elements take beside what they take
-// on collections of a thousand, and what it costs others when the many are deleted.
-type giant struct {
-	opt      options
-	dir      string
-	ringside string // binary
-	progress *progress
-	rows     io.Writer
-}
-
 const (
-	fewElements   = 1000
-	largeProbes   = 2000 // of each command on each size, alternating
-	largePipeline = 64   // commands, where a collection is filled
-	purgeWatch    = 10 * time.Second
+	fewElements = 1000
+	largeProbes = 2000 // of each command on each size, alternating
+	purgeWatch  = 10 * time.Second
 )
+
+// Placeholders of probes and elements, beside those of loads.
+const (
+	nextMark   = "<i+1>"
+	endMark    = "<i+9>"
+	middleMark = "<n/4+i/2>" // an index in the middle half of n elements
+	cursorMark = "<cursor>"  // of the reply before, to continue a scan
+)
+
+// A largeKind is one type of collection and what is asked of it.
+type largeKind struct {
+	collection
+	Name   string
+	Probes []probe
+}
 
 // A probe is a command that is timed, on a collection of n elements.
 type probe struct {
-	name string
-	ask  func(c *conn, rng *rand.Rand, key string, n int) error
+	Name    string
+	Request []string
 }
 
-// asks is a probe with one command, which is answered with one reply.
-func asks(name string, args func(key string, i, n int) []string) probe {
-	return probe{name, func(c *conn, rng *rand.Rand, key string, n int) error {
-		return c.exchange(wire.AppendRequest(nil, args(key, rng.IntN(n), n)...), 1)
-	}}
+// A prober times probes over one connection, one request at a time.
+type prober struct {
+	conn    *conn
+	rng     *rand.Rand
+	cursors map[string]string // by key
 }
 
-// A largeKind is one type of collection: how it is filled, and what is asked of it.
-type largeKind struct {
-	name   string
-	fill   func(key string) []string // a command, behind which elements come
-	each   func(i int) []string
-	batch  int // elements of one command
-	probes []probe
-}
-
-func numbered(i int) string { return fmt.Sprintf("element:%0*d", keyDigits, i) }
-
-var largeKinds = []largeKind{
-	{"hash", func(key string) []string { return []string{"HSET", key} },
-		func(i int) []string { return []string{numbered(i), "value"} }, stockElements, []probe{
-			asks("HGET", func(key string, i, _ int) []string { return []string{"HGET", key, numbered(i)} }),
-			{"HSCAN COUNT 10", scanOn},
-		}},
-	{"zset", func(key string) []string { return []string{"ZADD", key} },
-		func(i int) []string { return []string{strconv.Itoa(i), numbered(i)} }, stockElements, []probe{
-			asks("ZSCORE", func(key string, i, _ int) []string { return []string{"ZSCORE", key, numbered(i)} }),
-			asks("ZRANK", func(key string, i, _ int) []string { return []string{"ZRANK", key, numbered(i)} }),
-			asks("ZRANGE, 10 by rank", func(key string, i, _ int) []string {
-				return []string{"ZRANGE", key, strconv.Itoa(i), strconv.Itoa(i + 9)}
-			}),
-			asks("ZRANGE BYSCORE LIMIT", func(key string, i, _ int) []string {
-				return []string{"ZRANGE", key, strconv.Itoa(i), "+inf", "BYSCORE", "LIMIT", "0", "10"}
-			}),
-		}},
-	{"list", func(key string) []string { return []string{"RPUSH", key} },
-		func(i int) []string { return []string{numbered(i)} }, stockElements, []probe{
-			asks("LINDEX, the middle", func(key string, i, n int) []string {
-				return []string{"LINDEX", key, strconv.Itoa(n/4 + i/2)}
-			}),
-		}},
-	{"set", func(key string) []string { return []string{"SADD", key} },
-		func(i int) []string { return []string{numbered(i)} }, stockElements, []probe{
-			asks("SISMEMBER", func(key string, i, _ int) []string { return []string{"SISMEMBER", key, numbered(i)} }),
-		}},
-	{"stream", func(key string) []string { return []string{"XADD", key} },
-		func(i int) []string { return []string{fmt.Sprintf("%d-1", i+1), "field", "value"} }, 1, []probe{
-			asks("XRANGE COUNT 10", func(key string, i, _ int) []string {
-				return []string{"XRANGE", key, strconv.Itoa(i + 1), "+", "COUNT", "10"}
-			}),
-		}},
-}
-
-// scanOn takes one more step of a scan that begins anew where it ends.
-func scanOn(c *conn, _ *rand.Rand, key string, _ int) error {
-	if c.cursors == nil {
-		c.cursors = make(map[string]string)
+// time sends the request for a random one of n elements of key.
+func (p *prober) time(h *hdrhistogram.Histogram, request []string, key string, n int) error {
+	i := p.rng.IntN(n)
+	words := expand(request, keyMark, key, indexMark, strconv.Itoa(i), numberMark, digits(i), nextMark, strconv.Itoa(i+1),
+		endMark, strconv.Itoa(i+9), middleMark, strconv.Itoa(n/4+i/2), cursorMark, cmp.Or(p.cursors[key], "0"))
+	start := time.Now()
+	if _, err := p.conn.raw.Write(wire.AppendRequest(nil, words...)); err != nil {
+		return err
 	}
-	from := c.cursors[key]
-	if from == "" {
-		from = "0"
+	reply, err := p.conn.Strings()
+	if err != nil {
+		return err
 	}
-	next, err := c.scan("HSCAN", key, from, "COUNT", "10")
-	c.cursors[key] = next
-	return err
+	if err := record(h, start, 1); err != nil {
+		return err
+	}
+	if slices.Contains(request, cursorMark) {
+		p.cursors[key] = reply[0]
+	}
+	return nil
 }
 
-// A largeRow is one command, in microseconds.
+// A largeRow is one command, on few and on many elements.
 type largeRow struct {
 	Name  string  `json:"name"`
 	Few   figures `json:"few"`
@@ -113,7 +81,7 @@ type largeRow struct {
 	Ratio float64 `json:"p50_ratio"`
 }
 
-// A largeDelete is what a DEL of a large collection takes, and what others see meanwhile.
+// A largeDelete is what a DEL of a large collection takes.
 type largeDelete struct {
 	Kind   string  `json:"kind"`
 	Millis float64 `json:"del_ms"`
@@ -123,7 +91,8 @@ type largeResult struct {
 	Elements int           `json:"elements"`
 	Rows     []largeRow    `json:"rows"`
 	Deletes  []largeDelete `json:"deletes"`
-	// Before and Purge are SET and GET of small keys by one client, without a pipeline.
+	// Before and Purge are SET and GET of small keys by one client, without a pipeline: before the
+	// deletion, and while the deleted collections are removed.
 	Before figures `json:"before"`
 	Purge  figures `json:"purge"`
 	// PurgeMost is the slowest of them, in milliseconds.
@@ -131,143 +100,111 @@ type largeResult struct {
 	BeforeMost float64 `json:"before_most_ms"`
 }
 
-func (g *giant) run(ctx context.Context) (r largeResult, err error) {
-	r.Elements = g.opt.large
-	s, err := startServer(ctx, ringsideLaunch(g.ringside, filepath.Join(g.dir, "large"), nil))
-	if err != nil {
+// runLarge measures what commands on collections of many elements take beside what they take on
+// collections of a thousand, and what it costs others when the many are deleted.
+func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
+	r.Elements = s.opt.large
+	one := &side{name: asRingside}
+	if err := one.start(ctx, ringsideLaunch(s.ringside, filepath.Join(s.dir, "large"))); err != nil {
 		return r, err
 	}
-	defer s.stop()
-	limited, cancel := s.guard(ctx, 2*time.Minute+time.Duration(g.opt.large)*time.Millisecond)
+	defer one.stop()
+	ctx, cancel := one.guard(ctx, 2*time.Minute+time.Duration(s.opt.large)*time.Millisecond)
 	defer cancel()
-	c, err := dial(limited, s.addr)
+	c, err := dial(ctx, one.front().addr)
 	if err != nil {
 		return r, err
 	}
 	defer c.Close()
-	defer context.AfterFunc(limited, func() { c.Close() })()
-	for i := range largeKinds {
-		k := &largeKinds[i]
-		g.progress.show("%s: %d elements", k.name, g.opt.large)
-		if err := errors.Join(k.make(c, k.name+":few", fewElements), k.make(c, k.name+":many", g.opt.large)); err != nil {
-			return r, fmt.Errorf("fill the %s: %w", k.name, err)
+	defer s.progress.clear()
+	for _, k := range rows.Large {
+		s.progress.show("%s: %d elements", k.Name, s.opt.large)
+		for key, n := range map[string]int{k.Name + ":few": fewElements, k.Name + ":many": s.opt.large} {
+			if err := k.fill(c, key, n, ""); err != nil {
+				return r, fmt.Errorf("fill the %s: %w", k.Name, err)
+			}
 		}
 	}
-	settle(limited, s, settleMost)
-	g.progress.clear()
-	printLargeHead(g.rows, g.opt.large)
-	for i := range largeKinds {
-		for _, p := range largeKinds[i].probes {
-			row, err := p.measure(c, largeKinds[i].name, g.opt.large)
+	one.settle(ctx, settleMost)
+	s.progress.clear()
+	fmt.Fprintf(s.out, "\nCollections of %d elements beside those of %d, one client, no pipeline\n", s.opt.large, fewElements)
+	largeTable.row(s.out, largeTable.head...)
+	p := &prober{c, rand.New(rand.NewPCG(uint64(s.opt.large), 0)), make(map[string]string)}
+	for _, k := range rows.Large {
+		for _, probe := range k.Probes {
+			row, err := p.compare(&probe, k.Name, s.opt.large)
 			if err != nil {
-				return r, fmt.Errorf("%s: %w", p.name, err)
+				return r, fmt.Errorf("%s: %w", probe.Name, err)
 			}
 			r.Rows = append(r.Rows, row)
-			g.progress.clear()
-			printLargeRow(g.rows, row)
+			largeTable.row(s.out, row.Name, fixed(row.Few.P50, 3), fixed(row.Few.P99, 3), fixed(row.Many.P50, 3),
+				fixed(row.Many.P99, 3), fixed(row.Ratio, 2))
 		}
 	}
-	g.progress.show("before the deletion")
-	if r.Before, r.BeforeMost, err = g.others(limited, s.addr); err != nil {
+	s.progress.show("before the deletion")
+	if r.Before, r.BeforeMost, err = p.others(ctx, s.watchTime()); err != nil {
 		return r, err
 	}
-	for i := range largeKinds {
+	for _, k := range rows.Large {
 		start := time.Now()
-		if _, err := c.do("DEL", largeKinds[i].name+":many"); err != nil {
+		if _, err := c.Do("DEL", k.Name+":many"); err != nil {
 			return r, fmt.Errorf("DEL: %w", err)
 		}
-		r.Deletes = append(r.Deletes, largeDelete{largeKinds[i].name, float64(time.Since(start).Microseconds()) / 1000})
+		r.Deletes = append(r.Deletes, largeDelete{k.Name, float64(time.Since(start).Microseconds()) / 1000})
 	}
-	g.progress.show("while all of it is purged")
-	if r.Purge, r.PurgeMost, err = g.others(limited, s.addr); err != nil {
+	s.progress.show("while all of it is purged")
+	if r.Purge, r.PurgeMost, err = p.others(ctx, s.watchTime()); err != nil {
 		return r, err
 	}
-	g.progress.clear()
-	printLargeFoot(g.rows, r)
-	return r, s.died()
+	s.progress.clear()
+	r.printFoot(s.out)
+	return r, one.died()
 }
 
-// make fills a collection with so many elements.
-func (k *largeKind) make(c *conn, key string, n int) error {
-	var requests []byte
-	commands := 0
-	for at := 0; at < n; {
-		args := k.fill(key)
-		for end := min(at+k.batch, n); at < end; at++ {
-			args = append(args, k.each(at)...)
-		}
-		requests = wire.AppendRequest(requests, args...)
-		if commands++; commands < largePipeline && at < n {
-			continue
-		}
-		if err := c.SetDeadline(time.Now().Add(2 * callLimit)); err != nil {
-			return err
-		}
-		if err := c.exchange(requests, commands); err != nil {
-			return err
-		}
-		requests, commands = requests[:0], 0
-	}
-	return nil
-}
-
-// measure asks both sizes in turn, so that both get the same of what else the machine does.
-func (p *probe) measure(c *conn, kind string, n int) (row largeRow, err error) {
+// compare asks both sizes in turn, so that both get the same of what else the machine does.
+func (p *prober) compare(probe *probe, kind string, n int) (row largeRow, err error) {
 	few, many := newHistogram(), newHistogram()
-	rng := rand.New(rand.NewPCG(uint64(n), 0))
 	for range largeProbes {
-		if err := errors.Join(p.time(c, rng, kind+":few", fewElements, few), p.time(c, rng, kind+":many", n, many)); err != nil {
+		if err := p.time(few, probe.Request, kind+":few", fewElements); err != nil {
+			return row, err
+		}
+		if err := p.time(many, probe.Request, kind+":many", n); err != nil {
 			return row, err
 		}
 	}
-	row = largeRow{Name: p.name, Few: figuresOf(few), Many: figuresOf(many)}
+	row = largeRow{Name: probe.Name, Few: figuresOf(few), Many: figuresOf(many)}
 	row.Ratio = row.Many.P50 / row.Few.P50
 	return row, nil
 }
 
-func (p *probe) time(c *conn, rng *rand.Rand, key string, n int, h *hdrhistogram.Histogram) error {
-	start := time.Now()
-	if err := c.SetDeadline(start.Add(callLimit)); err != nil {
-		return err
-	}
-	if err := p.ask(c, rng, key, n); err != nil {
-		return err
-	}
-	return h.RecordValue(min(max(time.Since(start).Microseconds(), 1), h.HighestTrackableValue()))
-}
-
-// others are one client that sets and gets small keys for a while.
-func (g *giant) others(ctx context.Context, addr string) (f figures, most float64, err error) {
-	c, err := dial(ctx, addr)
-	if err != nil {
-		return f, 0, err
-	}
-	defer c.Close()
+// others sets and gets small keys for a while, as other clients would.
+func (p *prober) others(ctx context.Context, d time.Duration) (f figures, most float64, err error) {
 	h := newHistogram()
-	set := asks("SET", func(_ string, i, _ int) []string { return []string{"SET", "small:" + strconv.Itoa(i), "value"} })
-	get := asks("GET", func(_ string, i, _ int) []string { return []string{"GET", "small:" + strconv.Itoa(i)} })
-	rng := rand.New(rand.NewPCG(1, 2))
-	for end := time.Now().Add(g.watch()); time.Now().Before(end) && ctx.Err() == nil; {
-		if err := errors.Join(set.time(c, rng, "", fewElements, h), get.time(c, rng, "", fewElements, h)); err != nil {
-			return f, 0, err
+	for end := time.Now().Add(d); time.Now().Before(end) && ctx.Err() == nil; {
+		for _, request := range [][]string{{"SET", "small:" + indexMark, "value"}, {"GET", "small:" + indexMark}} {
+			if err := p.time(h, request, "", fewElements); err != nil {
+				return f, 0, err
+			}
 		}
 	}
 	return figuresOf(h), float64(h.Max()) / 1000, context.Cause(ctx)
 }
 
-func (g *giant) watch() time.Duration {
-	if g.opt.quick {
+func (s *session) watchTime() time.Duration {
+	if s.opt.quick {
 		return time.Second
 	}
 	return purgeWatch
 }
 
-// figuresOf are those of latencies, one after the other, in microseconds.
-func figuresOf(h *hdrhistogram.Histogram) figures {
-	const perMs = 1000
-	f := figures{P50: float64(h.ValueAtQuantile(50)) / perMs, P99: float64(h.ValueAtQuantile(99)) / perMs}
-	if mean := h.Mean(); mean > 0 {
-		f.OpsPerSec = 1e6 / mean
+func (r *largeResult) printFoot(w io.Writer) {
+	var words []string
+	for _, d := range r.Deletes {
+		words = append(words, fmt.Sprintf("%s %s", d.Kind, fixed(d.Millis, 2)))
 	}
-	return f
+	fmt.Fprintln(w)
+	wrap(w, "DEL, ms  ", strings.Join(words, ", "))
+	wrap(w, "others   ", fmt.Sprintf("SET and GET of small keys: p50 %s ms, p99 %s, at most %s; while all that is purged: p50 %s, p99 %s, at most %s",
+		fixed(r.Before.P50, 3), fixed(r.Before.P99, 3), fixed(r.BeforeMost, 2),
+		fixed(r.Purge.P50, 3), fixed(r.Purge.P99, 3), fixed(r.PurgeMost, 2)))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -24,11 +25,11 @@ func TestLargeMeasuresAndCleansUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rep report
+	var rep results
 	if err := json.Unmarshal(text, &rep); err != nil {
 		t.Fatal(err)
 	}
-	if rep.Large == nil || rep.Large.Elements != 3000 || len(rep.Large.Deletes) != len(largeKinds) || len(rep.Pairings) != 0 {
+	if rep.Large == nil || rep.Large.Elements != 3000 || len(rep.Large.Deletes) != len(rows.Large) || len(rep.Pairings) != 0 {
 		t.Fatalf("the report holds\n%s", text)
 	}
 	for _, r := range rep.Large.Rows {
@@ -44,15 +45,15 @@ func TestLargeCollectionsAreFilled(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	go f.serve(far)
-	c := newConn(near)
-	for i := range largeKinds {
-		k := &largeKinds[i]
-		if err := k.make(c, k.name, 1234); err != nil {
-			t.Fatalf("%s: %v", k.name, err)
+	c := newConn(t.Context(), near)
+	for i := range rows.Large {
+		k := &rows.Large[i]
+		if err := k.fill(c, k.Name, 1234, ""); err != nil {
+			t.Fatalf("%s: %v", k.Name, err)
 		}
 		f.mu.Lock()
-		if got := f.elements[k.name]; got != 1234 {
-			t.Errorf("%s: %d elements", k.name, got)
+		if got := f.elements[k.Name]; got != 1234 {
+			t.Errorf("%s: %d elements", k.Name, got)
 		}
 		f.mu.Unlock()
 	}
@@ -61,7 +62,8 @@ func TestLargeCollectionsAreFilled(t *testing.T) {
 func TestScanContinuesFromItsCursor(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
-	c := newConn(near)
+	c := newConn(t.Context(), near)
+	defer c.Close()
 	go func() {
 		defer far.Close()
 		buf := make([]byte, 256)
@@ -79,12 +81,14 @@ func TestScanContinuesFromItsCursor(t *testing.T) {
 		_, _ = far.Read(buf)
 		_, _ = far.Write([]byte("-ERR no\r\n"))
 	}()
+	p := &prober{c, rand.New(rand.NewPCG(1, 2)), make(map[string]string)}
+	scan := rows.Large[0].Probes[1].Request
 	for range 3 {
-		if err := scanOn(c, nil, "k", 0); err != nil {
+		if err := p.time(newHistogram(), scan, "k", 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := scanOn(c, nil, "k", 0); err == nil {
+	if err := p.time(newHistogram(), scan, "k", 1); err == nil {
 		t.Error("an error is no error")
 	}
 }

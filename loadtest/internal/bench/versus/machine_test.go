@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -13,16 +12,5 @@ func TestFileSystemIsThatOfTheNearestMount(t *testing.T) {
 		if got := fileSystem(mounts, path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
-	}
-}
-
-func TestTailKeepsTheEnd(t *testing.T) {
-	var out tail
-	for range 3 {
-		out.Write([]byte(strings.Repeat("x", tailSize/2)))
-	}
-	out.Write([]byte("the end"))
-	if got := out.String(); len(got) != tailSize || !strings.HasSuffix(got, "xthe end") {
-		t.Errorf("%d bytes, %q", len(got), got[max(0, len(got)-20):])
 	}
 }

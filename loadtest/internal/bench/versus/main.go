@@ -21,9 +21,6 @@ const (
 )
 
 func main() {
-	if code, ok := actMain(); ok {
-		os.Exit(code)
-	}
 	ctx, end := loadtest.StopContext(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	end()
@@ -31,6 +28,12 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if ok, err := act(ctx, args); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitFailure
+	} else if ok {
+		return 0
+	}
 	if len(args) > 0 && args[0] == diffCommand {
 		if err := diffReports(stdout, args[1:]); err != nil {
 			fmt.Fprintf(stderr, "versus: %v\n", err)
@@ -46,17 +49,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%v\nSee 'versus --help'.\n", err)
 		return exitUsage
 	}
-	var pairs []pairing
-	switch {
-	case opt.large > 0:
-	case opt.forward:
-		if len(forwardWorkloads(opt)) == 0 {
-			err = errors.New("--only: no workload of --forward matches; there are SET and GET 64B P1 and P16")
-		}
-	default:
-		pairs, err = selectPairings(opt)
-	}
-	if err != nil {
+	pairs, err := selectPairings(opt)
+	if err != nil && opt.large == 0 {
 		fmt.Fprintf(stderr, "%v\n", err)
 		return exitUsage
 	}
@@ -96,47 +90,37 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 			return err
 		}
 	}
-	redisServer, lookErr := exec.LookPath("redis-server")
-	if lookErr != nil {
-		redisServer = ""
-	}
+	redisServer, _ := exec.LookPath("redis-server") // "" if it is not installed
 	drv := chooseDriver(opt)
-	rep := report{Machine: describeMachine(ctx, dir, redisServer), Load: drv.name(),
+	rep := results{Machine: describeMachine(ctx, dir, redisServer), Load: drv.name,
 		Rounds: opt.rounds, Clients: opt.clients, Keys: opt.keys, Quick: opt.quick}
 	progress.clear()
 	printHead(stdout, rep)
 
+	s := &session{opt: opt, driver: drv, dir: dir, ringside: binary, redis: redisServer, progress: progress, out: stdout}
 	var failed []error
-	switch {
-	case opt.large > 0:
-		g := giant{opt: opt, dir: dir, ringside: binary, progress: progress, rows: stdout}
-		result, err := g.run(ctx)
-		rep.Large = &result
-		failed = append(failed, err)
-	case opt.forward:
-		c := contest{opt: opt, driver: drv, dir: dir, ringside: binary, progress: progress, rows: stdout}
-		result, err := c.run(ctx)
-		rep.Forward = &result
-		failed = append(failed, err)
+	if opt.large > 0 {
+		result, err := s.runLarge(ctx)
+		rep.Large, failed = &result, append(failed, err)
+		pairs = nil
 	}
 	for _, p := range pairs {
-		d := duel{pairing: p, opt: opt, driver: drv, dir: dir, ringside: binary, redis: redisServer,
-			progress: progress, rows: stdout}
-		printPairingHead(stdout, p)
-		result, err := d.run(ctx)
-		progress.clear()
-		rep.Pairings = append(rep.Pairings, result)
+		result, err := (&bout{s, p}).run(ctx)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", p.title, err))
+			failed = append(failed, fmt.Errorf("%s: %w", p.Title, err))
 			fmt.Fprintf(stdout, "  failed, see the end\n")
 		}
-		printMemory(stdout, result.Memory)
+		if opt.forward {
+			rep.Forward = &result
+		} else {
+			rep.Pairings = append(rep.Pairings, result)
+		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
 	if len(pairs) > 0 {
-		printFoot(stdout, rep)
+		tableOf(pairs[0].Mode).printFoot(stdout, opt.quick)
 	}
 	if jsonFile != nil {
 		failed = append(failed, writeJSON(jsonFile, rep))

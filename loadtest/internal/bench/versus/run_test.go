@@ -55,7 +55,7 @@ func TestRunMeasuresAndCleansUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rep report
+	var rep results
 	if err := json.Unmarshal(text, &rep); err != nil {
 		t.Fatal(err)
 	}

@@ -1,81 +1,101 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/report"
 )
 
-// The table fits a terminal of 80 columns: two lines for each workload, with
-// columns of a fixed width, so that a row can be written as soon as it is known.
+// The texts around a table fit a terminal of 80 columns.
 const tableWidth = 80
 
-const rowFormat = "%-9s%-8s%8s%6s%11s%7s%7s%6s  %-16s"
-
-func row(w io.Writer, cells ...any) {
-	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(rowFormat, cells...), " "))
+// A table has columns of a fixed width, so that a row can be written as soon as it is known.
+type table struct {
+	format string
+	head   []any
+	target string // format of the target of a ratio
+	cpu    func(*sample) []*float64
+	foot   string
 }
 
-func printHead(w io.Writer, rep report) {
-	m := rep.Machine
-	line := func(name, format string, args ...any) {
-		wrap(w, fmt.Sprintf("%-9s", name), fmt.Sprintf(format, args...))
+var (
+	pairingTable = table{
+		format: "%-9s%-8s%8s%6s%11s%7s%7s%6s  %-16s",
+		head:   []any{"", "", "k ops/s", "ratio", "min–max", "p50 ms", "p99 ms", "CPU", "target"},
+		target: "≥ %.2f %s",
+		cpu:    func(s *sample) []*float64 { return []*float64{s.CPU} },
+		foot: "CPU is seconds of the server per million commands, background work included. " +
+			"MSET counts commands, of 10 keys each. The ratio is that of ops/s, Ringside's over Redis'; min–max are its rounds.",
 	}
-	line("machine", "%s, %d cores, %s of memory", m.CPU, m.Cores, sizeOrUnknown(m.Memory))
-	line("system", "%s, data on %s", m.Kernel, orUnknown(m.FileSystem))
-	if m.Redis == "" {
-		line("versions", "%s; no redis-server on PATH: Ringside is measured alone", m.Go)
-	} else {
-		line("versions", "%s, Redis %s", m.Go, m.Redis)
+	forwardTable = table{
+		format: "%-8s%-12s%8s%7s%12s%7s%7s%6s%6s %s",
+		head:   []any{"", "", "k ops/s", "ratio", "min–max", "p50 ms", "p99 ms", "front", "all", "target"},
+		target: "≥ %.1f %s",
+		cpu:    func(s *sample) []*float64 { return []*float64{s.FrontCPU, s.AllCPU} },
+		foot: "nutcracker: nutcracker before redis-servers without persistence. " +
+			"proxy: a Ringside proxy before stand-ins that keep everything in memory. " +
+			"cluster: a Ringside proxy before Ringside nodes (fsync everysec). " +
+			"The ratio is that of ops/s in each round, over nutcracker's. front and all are the CPU of the process " +
+			"that clients talk to and of all, in seconds per million commands, background work included.",
 	}
-	line("load", "%s, %d clients, %d random keys, median of %s", rep.Load, rep.Clients, rep.Keys, rounds(rep.Rounds))
-}
-
-func rounds(n int) string {
-	if n == 1 {
-		return "1 round"
+	largeTable = table{
+		format: "%-22s%12s%9s%12s%9s%8s",
+		head:   []any{"", "p50 ms, few", "p99", "p50, many", "p99", "ratio"},
 	}
-	return fmt.Sprintf("%d rounds", n)
+)
+
+func tableOf(mode string) *table {
+	if mode == forwardMode {
+		return &forwardTable
+	}
+	return &pairingTable
 }
 
-func printPairingHead(w io.Writer, p pairing) {
-	fmt.Fprintf(w, "\n%s\n", p.title)
-	row(w, "", "", "k ops/s", "ratio", "min–max", "p50 ms", "p99 ms", "CPU", "target")
+func (t *table) row(w io.Writer, cells ...any) {
+	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(t.format, cells...), " "))
 }
 
-func printRow(w io.Writer, r workloadResult) {
-	name, below := rowLabels(r)
-	ratio, span, target, target99 := "-", "", "", ""
-	if r.Ratio != nil {
-		ratio = fixed(r.Ratio.Median, 2)
-		span = fixed(r.Ratio.Min, 2) + "–" + fixed(r.Ratio.Max, 2)
-		if r.MinRatio > 0 {
-			target = fmt.Sprintf("≥ %.2f %s", r.MinRatio, verdict(r.Ratio.Median >= r.MinRatio))
+// printRows writes a line for each side of a workload.
+func (t *table) printRows(w io.Writer, r *workloadResult) {
+	labels := rows.Commands[r.Command].Label
+	if labels[0] == "" {
+		labels[0] = fmt.Sprintf("%s P%d", r.Command, r.Pipeline)
+	}
+	sides := r.sides()
+	for i, s := range sides {
+		label, ratio, span := "", "", ""
+		if i < len(labels) {
+			label = labels[i]
 		}
-		if r.MaxP99 > 0 {
-			target99 = fmt.Sprintf("p99 ≤ %.0f× %s", r.MaxP99, verdict(r.P99 <= r.MaxP99))
+		if s.Ratio != nil {
+			ratio = fixed(s.Ratio.Median, 2)
+			span = fixed(s.Ratio.Min, 2) + "–" + fixed(s.Ratio.Max, 2)
+		} else if s.Name == asRingside {
+			ratio = "-"
 		}
+		m := summary(s.Samples)
+		cells := []any{label, s.Name, fixed(m.OpsPerSec/1000, 1), ratio, span, fixed(m.P50, 2), fixed(m.P99, 2)}
+		for _, cpu := range t.cpu(&m) {
+			cells = append(cells, cpuCell(cpu))
+		}
+		t.row(w, append(cells, t.targetCell(r, &s))...)
 	}
-	s := summary(r.Ringside)
-	row(w, name, "Ringside", fixed(s.OpsPerSec/1000, 1), ratio, span, fixed(s.P50, 2), fixed(s.P99, 2), cpuCell(s.CPU), target)
-	if len(r.Redis) > 0 {
-		s := summary(r.Redis)
-		row(w, below, "Redis", fixed(s.OpsPerSec/1000, 1), "", "", fixed(s.P50, 2), fixed(s.P99, 2), cpuCell(s.CPU), target99)
-	} else if below != "" {
-		row(w, below, "", "", "", "", "", "", "", "")
+	if len(sides) == 1 && labels[1] != "" {
+		fmt.Fprintln(w, labels[1])
 	}
 }
 
-// rowLabels are what both lines of a workload begin with.
-func rowLabels(r workloadResult) (first, second string) {
-	switch recipe := recipeFor(r.Command); {
-	case recipe == nil:
-		return fmt.Sprintf("%s P%d", r.Command, r.Pipeline), ""
-	case recipe.label[0] == "":
-		return r.Command, ""
-	default:
-		return recipe.label[0], recipe.label[1]
+func (t *table) targetCell(r *workloadResult, s *sideResult) string {
+	switch {
+	case s.Name == asRedis && r.Ratio != nil && r.MaxP99 > 0:
+		return fmt.Sprintf("p99 ≤ %.0f× %s", r.MaxP99, verdict(r.P99 <= r.MaxP99))
+	case (s.Name == asRingside || s.Name == asProxy) && s.Ratio != nil && r.MinRatio > 0:
+		return fmt.Sprintf(t.target, r.MinRatio, verdict(s.Ratio.Median >= r.MinRatio))
 	}
+	return ""
 }
 
 func verdict(reached bool) string {
@@ -85,8 +105,7 @@ func verdict(reached bool) string {
 	return "missed"
 }
 
-// fixed writes a number with up to so many decimals that it has about four
-// digits.
+// fixed writes a number with up to so many decimals that it has about four digits.
 func fixed(v float64, decimals int) string {
 	for limit := 100.0; decimals > 0 && v >= limit; limit *= 10 {
 		decimals--
@@ -101,7 +120,30 @@ func cpuCell(cpu *float64) string {
 	return fixed(*cpu, 2)
 }
 
-func printMemory(w io.Writer, m *memory) {
+func (t *table) printFoot(w io.Writer, quick bool) {
+	fmt.Fprintln(w)
+	wrap(w, "", t.foot)
+	if quick {
+		wrap(w, "", "--quick is too short to judge by.")
+	}
+}
+
+func printHead(w io.Writer, rep results) {
+	m := rep.Machine
+	line := func(name, format string, args ...any) {
+		wrap(w, fmt.Sprintf("%-9s", name), fmt.Sprintf(format, args...))
+	}
+	line("machine", "%s, %d cores, %s of memory", m.CPU, m.Cores, sizeOrUnknown(m.Memory))
+	line("system", "%s, data on %s", m.Kernel, cmp.Or(m.FileSystem, "unknown"))
+	if m.Redis == "" {
+		line("versions", "%s; no redis-server on PATH: Ringside is measured alone", m.Go)
+	} else {
+		line("versions", "%s, Redis %s", m.Go, m.Redis)
+	}
+	line("load", "%s, %d clients, %d random keys, median of %s", rep.Load, rep.Clients, rep.Keys, report.Plural(rep.Rounds, "round"))
+}
+
+func (m *memory) print(w io.Writer) {
 	if m == nil {
 		return
 	}
@@ -114,39 +156,12 @@ func printMemory(w io.Writer, m *memory) {
 	wrap(w, "memory   ", text)
 }
 
-func printFoot(w io.Writer, rep report) {
-	fmt.Fprintln(w)
-	wrap(w, "", fmt.Sprintf("CPU is seconds of the server per million commands, background work included. "+
-		"MSET counts commands, of %d keys each. The ratio is that of ops/s, Ringside's over Redis'; min–max are its rounds.", msetKeys))
-	if rep.Quick {
-		wrap(w, "", "--quick is too short to judge by.")
-	}
-}
-
 // wrap writes text behind a label and breaks lines between words.
 func wrap(w io.Writer, label, text string) {
-	line, used := label, runes(label)
-	begin := used
-	for word := range strings.FieldsSeq(text) {
-		if used > begin && used+1+runes(word) > tableWidth {
-			fmt.Fprintln(w, line)
-			line, used = strings.Repeat(" ", begin), begin
-		}
-		if used > begin {
-			line, used = line+" ", used+1
-		}
-		line, used = line+word, used+runes(word)
+	for _, line := range report.Wrap(text, tableWidth-len(label), 100) {
+		fmt.Fprintln(w, label+line)
+		label = strings.Repeat(" ", len(label))
 	}
-	fmt.Fprintln(w, line)
-}
-
-func runes(s string) int { return len([]rune(s)) }
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }
 
 func sizeOrUnknown(n int64) string {

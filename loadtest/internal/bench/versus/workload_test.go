@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -22,11 +23,15 @@ func TestTargets(t *testing.T) {
 		"GET 1KiB P1 everysec":  {},
 		"GET 1KiB P16 everysec": {0, 3},
 	}
-	for _, p := range allPairings(options{requests: 1_000_000, clients: 50, keys: 1_000_000}) {
-		for _, w := range p.workloads {
+	pairs, err := selectPairings(options{requests: 1_000_000, clients: 50, keys: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		for _, w := range p.Workloads {
 			if wanted, ok := want[w.name]; ok {
 				delete(want, w.name)
-				if got := (target{w.minRatio, w.maxP99}); got != wanted {
+				if got := (target{w.MinRatio, w.MaxP99}); got != wanted {
 					t.Errorf("%s: %v, want %v", w.name, got, wanted)
 				}
 			}
@@ -44,11 +49,30 @@ func TestOnlyChoosesWorkloads(t *testing.T) {
 	}
 	var names []string
 	for _, p := range pairs {
-		for _, w := range p.workloads {
+		for _, w := range p.Workloads {
 			names = append(names, w.name)
 		}
 	}
 	if len(pairs) != 3 || len(names) != 3 {
 		t.Errorf("%d pairings with %q", len(pairs), names)
+	}
+}
+
+func TestWorkloadsAreComplete(t *testing.T) {
+	names := map[string]bool{}
+	pairs, err := selectPairings(options{requests: 100, clients: 5, keys: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		for _, w := range p.Workloads {
+			if names[w.name] || w.Share <= 0 || w.do == nil || w.requests < 5 || w.requests%w.Pipeline != 0 {
+				t.Errorf("%+v", w)
+			}
+			names[w.name] = true
+			if args := expand(w.do.Request, valueMark, "xyz"); slices.Contains(args, valueMark) || len(args) != len(w.do.Request) {
+				t.Errorf("%s: %q", w.name, args)
+			}
+		}
 	}
 }
