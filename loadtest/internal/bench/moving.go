@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/cluster"
@@ -52,11 +53,11 @@ func runMoving(ctx context.Context, o *movingOptions) (err error) {
 	var crew []*cluster.Process
 	defer func() { err = errors.Join(err, cluster.StopProcesses(crew)) }()
 	for i := range o.nodes {
-		var load *moveLoad
-		if i == o.nodes-1 && o.clients > 0 && o.missed == 0 {
-			load = startMoveLoad(crew[0].Addr, o)
-			defer load.stop()
-			if err := wait(ctx, o.warm); err != nil {
+		var l *load
+		if i == o.nodes-1 && o.missed == 0 {
+			l, err = o.startLoad(ctx, crew[0].Addr)
+			defer l.stop()
+			if err != nil {
 				return err
 			}
 		}
@@ -65,23 +66,116 @@ func runMoving(ctx context.Context, o *movingOptions) (err error) {
 			return err
 		}
 		crew = append(crew, n)
-		if i == 0 {
-			began := time.Now()
-			if err := cluster.FillKeys(ctx, []string{n.Addr}, o.keys, o.size, o.fillers); err != nil {
-				return err
-			}
-			fmt.Printf("%d keys with values of %d bytes were written in %v\n", o.keys, o.size, time.Since(began).Round(time.Millisecond))
-			if err := wait(ctx, 3*time.Second); err != nil { // for compactions
-				return err
-			}
-			continue
+		if i > 0 {
+			err = o.watchMove(ctx, crew, l)
+		} else {
+			err = o.fill(ctx, n)
 		}
-		if err := watchMove(ctx, o, crew, load); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if o.missed > 0 {
-		return resync(ctx, o, crew)
+		return o.resync(ctx, crew)
 	}
 	return nil
+}
+
+func (o *movingOptions) fill(ctx context.Context, n *cluster.Process) error {
+	began := time.Now()
+	if err := cluster.FillKeys(ctx, []string{n.Addr}, o.keys, o.size, o.fillers); err != nil {
+		return err
+	}
+	fmt.Printf("%d keys with values of %d bytes were written in %v\n", o.keys, o.size, time.Since(began).Round(time.Millisecond))
+	return wait(ctx, 3*time.Second) // for compactions
+}
+
+// startLoad starts the clients, if there are any, and lets them write for a while.
+func (o *movingOptions) startLoad(ctx context.Context, addr string) (*load, error) {
+	l := &load{addr: addr, clients: o.clients, pipeline: o.pipeline, size: o.size,
+		key: func(rnd *rand.Rand) []byte { return cluster.FillKey(rnd.IntN(o.keys)) }}
+	if o.clients == 0 {
+		return l, nil
+	}
+	l.start()
+	return l, wait(ctx, o.warm)
+}
+
+// report stops the clients, if there are any, and prints how a move affected them. Their first seconds do not count.
+func (o *movingOptions) report(l *load, began, ended time.Time) error {
+	if l == nil || l.clients == 0 {
+		return nil
+	}
+	failed := l.stop()
+	show := func(name string, from, to time.Time) float64 {
+		rate, took := l.between(from, to)
+		if len(took) == 0 {
+			fmt.Printf("  %s: nothing\n", name)
+			return 0
+		}
+		at := func(share float64) time.Duration { return took.quantile(share).Round(10 * time.Microsecond) }
+		fmt.Printf("  %s: %8.0f SET/s, latency p50 %v, p99 %v, p99.9 %v, p99.99 %v, most %v\n",
+			name, rate, at(0.5), at(0.99), at(0.999), at(0.9999), at(1))
+		return rate
+	}
+	before := show("before", l.began.Add(o.warm/4), began)
+	during := show("during", began, ended)
+	// Some of the requests are forwarded to another node by then, which has its own price.
+	show("after ", ended, ended.Add(moveQuiet))
+	fmt.Printf("  clients keep %.0f %% of their throughput; failed requests: %v\n", 100*during/before, failed)
+	return failed
+}
+
+// moveQuiet is how long nothing has moved when a move is over.
+const moveQuiet = 3 * time.Second
+
+// watchMove waits until the newest of the nodes has its share, and prints how fast it came.
+func (o *movingOptions) watchMove(ctx context.Context, crew []*cluster.Process, l *load) (err error) {
+	newest := crew[len(crew)-1]
+	var began, changed time.Time
+	spent := make([]time.Duration, len(crew))
+	used := make([]time.Duration, len(crew))
+	primaries, moved, all := "", int64(0), int64(0)
+	for began.IsZero() || time.Since(changed) <= moveQuiet {
+		now := time.Now()
+		state, pending, own, sum := "", int64(0), int64(0), int64(0)
+		served := false // by the newest node
+		for _, n := range crew {
+			info, err := n.Info()
+			if err != nil {
+				return fmt.Errorf("%s: RING INFO: %w", n.ID, err)
+			}
+			state += fmt.Sprint(info["primaries"], " ")
+			pending += info["pending"]
+			own = info["own_bytes_estimate"]
+			sum += own
+			served = info["primaries"] > 0
+		}
+		if began.IsZero() && (pending > 0 || served) {
+			began = now
+			for i, n := range crew {
+				used[i] = n.CPU()
+			}
+			if o.Profile != "" && len(crew) == o.nodes {
+				profiled := startProfiles(&o.ProcessOptions, crew, "", 3)
+				defer func() { err = errors.Join(err, <-profiled) }()
+			}
+		}
+		if state != primaries || pending > 0 || !served {
+			primaries, changed, moved, all = state, now, own, sum
+			for i, n := range crew {
+				spent[i] = n.CPU() - used[i]
+			}
+		}
+		if err := wait(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	took := changed.Sub(began)
+	fmt.Printf("%s: %s ranges, %.1f MB in %v: %.1f MB/s\n", newest.ID, primaries,
+		float64(moved)/1e6, took.Round(time.Millisecond), float64(moved)/1e6/took.Seconds())
+	least := float64(all) / float64(len(crew))
+	fmt.Printf("  that is %+.2f %% of the least that gives every node its share\n", 100*(float64(moved)/least-1))
+	fmt.Printf("  processor time of each node: %v\n", spent)
+	return o.report(l, began, changed)
 }

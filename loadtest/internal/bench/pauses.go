@@ -32,8 +32,16 @@ func pausesFlags(f *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return runPauses(ctx, &o) }
 }
 
-// crewSize is how many nodes there are.
-const crewSize = 3
+const (
+	// crewSize is the number of nodes.
+	crewSize = 3
+	// pauseQuiet is how long is measured before an event, and after it is over.
+	pauseQuiet = 2 * time.Second
+	// failover is how long keys are watched after a node was killed.
+	failover = 8 * time.Second
+	// candidates is the number of keys among which those are found that are watched.
+	candidates = 2000
+)
 
 func runPauses(ctx context.Context, o *pausesOptions) (err error) {
 	if o.rounds < 1 || o.keys < 1 || o.fill < 0 || o.pause < 0 {
@@ -53,7 +61,7 @@ func runPauses(ctx context.Context, o *pausesOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	w := &pauseWatch{o: o, crew: crew, found: map[string]*finding{}}
+	w := &pauseWatch{pausesOptions: o, crew: crew, found: make(map[string]*finding)}
 	if err := w.settled(ctx); err != nil {
 		return err
 	}
@@ -62,7 +70,7 @@ func runPauses(ctx context.Context, o *pausesOptions) (err error) {
 	}
 	for round := range o.rounds {
 		for _, k := range wanted {
-			if err := k.round(ctx, w, round); err != nil {
+			if err := w.round(ctx, k, crew[round%len(crew)]); err != nil {
 				return fmt.Errorf("round %d of %s: %w", round+1, k.name, err)
 			}
 		}
@@ -73,11 +81,29 @@ func runPauses(ctx context.Context, o *pausesOptions) (err error) {
 
 // A kind is what happens in a round.
 type kind struct {
-	name  string
-	round func(ctx context.Context, w *pauseWatch, round int) error
+	name string
+	// leader makes the node that leads the table the victim in each round. Otherwise the nodes take turns.
+	leader bool
+	// watched reports whether a key is one of those to watch.
+	watched func(p cluster.Place, victim string) bool
+	end     func(*cluster.Process) error
+	before  time.Duration // how long keys are watched before the end
+	after   time.Duration // and after it
+	// back also watches how the node gets its share again.
+	back bool
 }
 
-var kinds = []kind{{"stop", stopRound}, {"kill", killRound}, {"leader", leaderRound}}
+var kinds = []kind{
+	{name: "stop", watched: isPrimary, end: (*cluster.Process).Stop, before: pauseQuiet, after: pauseQuiet, back: true},
+	{name: "kill", watched: isPrimary, end: (*cluster.Process).Kill, before: pauseQuiet, after: failover},
+	{name: "leader", leader: true, watched: hasNoPart, end: (*cluster.Process).Kill, before: failover, after: failover},
+}
+
+func isPrimary(p cluster.Place, victim string) bool { return p.Primary == victim && len(p.Backups) > 0 }
+
+func hasNoPart(p cluster.Place, victim string) bool {
+	return p.Primary != victim && len(p.Backups) > 0 && !slices.Contains(p.Backups, victim)
+}
 
 func kindNames() (names []string) {
 	for _, k := range kinds {

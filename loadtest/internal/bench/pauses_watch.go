@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,37 +11,51 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
-const (
-	// pauseQuiet is how long is measured before something happens, and after it is over.
-	pauseQuiet = 2 * time.Second
-	// failover is for how long keys are watched after a node was killed.
-	failover = 8 * time.Second
-	// candidates are so many keys, among which those are found that are watched.
-	candidates = 2000
-)
-
-// A pauseWatch is the nodes, and what was found.
+// A pauseWatch is the nodes and what was found.
 type pauseWatch struct {
-	o     *pausesOptions
+	*pausesOptions
 	crew  []*cluster.Process
 	found map[string]*finding
-	order []string
+	order []string // of the names in found
 }
 
-// A finding is the pauses of one kind, and those of as much time when nothing happened.
+// A finding is the pauses of one event, and those of as much time without an event.
 type finding struct {
-	pauses, before []time.Duration
-	failed         int   // rounds in which clients were told of errors
+	pauses, before latencies
+	failed         int   // rounds in which requests of clients failed
 	lapses         int64 // leases of the other nodes that ended meanwhile
 	last           error
 }
 
-func (w *pauseWatch) finding(name string) *finding {
-	if w.found[name] == nil {
-		w.found[name] = new(finding)
-		w.order = append(w.order, name)
+// round ends one node, watches keys meanwhile, and restarts the node.
+func (w *pauseWatch) round(ctx context.Context, k kind, victim *cluster.Process) error {
+	if err := w.settled(ctx); err != nil {
+		return err
 	}
-	return w.found[name]
+	leader, err := w.leader()
+	if err != nil {
+		return err
+	}
+	name := k.name
+	if k.leader {
+		victim = leader
+	} else if k.name == "kill" && victim == leader {
+		name = "kill, of the leader"
+	}
+	keys, err := w.locateKeys(func(p cluster.Place) bool { return k.watched(p, victim.ID) })
+	if err != nil {
+		return err
+	}
+	err = w.note(ctx, name, victim, keys, k.before, k.after, func() error { return k.end(victim) })
+	if err != nil {
+		return err
+	}
+	if !k.back {
+		return victim.Restart(ctx)
+	}
+	return w.note(ctx, "back", victim, keys, pauseQuiet, pauseQuiet, func() error {
+		return errors.Join(victim.Restart(ctx), w.settled(ctx))
+	})
 }
 
 // settled waits until nothing moves, for a while, and all have a vote.
@@ -60,8 +75,8 @@ func (w *pauseWatch) settled(ctx context.Context) error {
 	return nil
 }
 
-// keys are some, each of another range, whose places are as they should be.
-func (w *pauseWatch) keys(as func(p cluster.Place) bool) ([]string, error) {
+// locateKeys returns keys whose places are as they should be, each of another range.
+func (w *pauseWatch) locateKeys(as func(p cluster.Place) bool) (keys []string, err error) {
 	c, err := cluster.Dial(w.crew[0].Addr)
 	if err != nil {
 		return nil, err
@@ -76,9 +91,8 @@ func (w *pauseWatch) keys(as func(p cluster.Place) bool) ([]string, error) {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	var keys []string
 	for i, p := range places {
-		if as(p) && !seen[p.Range] && len(keys) < w.o.keys {
+		if as(p) && !seen[p.Range] && len(keys) < w.keys {
 			seen[p.Range] = true
 			keys = append(keys, all[i])
 		}
@@ -112,22 +126,10 @@ func (w *pauseWatch) leader() (*cluster.Process, error) {
 	return w.crew[i], nil
 }
 
-// lapses is how often leases of the nodes beside one have ended.
-func (w *pauseWatch) lapses(n *cluster.Process) (all int64, err error) {
-	for _, other := range w.but(n) {
-		info, err := other.Info()
-		if err != nil {
-			return 0, err
-		}
-		all += info["lease_lapses"]
-	}
-	return all, nil
-}
-
-// note measures what a node goes through, by keys that others are asked for: first for as
-// long as nothing happens, then from act on, until what act returns has passed.
-func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, keys []string, still time.Duration, act func() (time.Duration, error)) error {
-	ps := w.o.probe(ctx, keys, w.but(n))
+// note measures the pauses of keys, by requests to all nodes but one: first for a while in which nothing
+// happens, then from the beginning of an event on, until some time after its end.
+func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, keys []string, still, after time.Duration, event func() error) error {
+	ps := startProbes(ctx, keys, w.but(n), w.pause)
 	defer ps.stop()
 	if err := wait(ctx, 300*time.Millisecond); err != nil { // for their connections
 		return err
@@ -136,13 +138,12 @@ func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, 
 	if err := wait(ctx, still); err != nil {
 		return err
 	}
-	lapsed, err := w.lapses(n)
+	lapsed, err := sum(w.but(n), "lease_lapses")
 	if err != nil {
 		return err
 	}
 	at := time.Now()
-	after, err := act()
-	if err != nil {
+	if err := event(); err != nil {
 		return err
 	}
 	if err := wait(ctx, after); err != nil {
@@ -150,85 +151,56 @@ func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, 
 	}
 	to := time.Now()
 	ps.stop()
-	since, err := w.lapses(n)
+	since, err := sum(w.but(n), "lease_lapses")
 	if err != nil {
 		return err
 	}
-	f := w.finding(name)
+	f := w.found[name]
+	if f == nil {
+		f = new(finding)
+		w.found[name], w.order = f, append(w.order, name)
+	}
 	f.lapses += since - lapsed
-	before, pauses := ps.pauses(from, at, to)
+	var before, pauses latencies
+	var failure error
+	for _, p := range ps.all {
+		before = append(before, p.longest(func(s span) bool { return s.began.After(from) && s.ended.Before(at) }))
+		pauses = append(pauses, p.longest(func(s span) bool { return s.overlaps(at, to) }))
+		failure = cmp.Or(failure, p.failed)
+	}
 	f.before = append(f.before, before...)
 	f.pauses = append(f.pauses, pauses...)
-	if err := ps.failure(); err != nil {
+	if failure != nil {
 		f.failed++
-		f.last = err
+		f.last = failure
 	}
-	if w.o.Verbose {
-		fmt.Printf("%-22s %s: %v, and when nothing happens %v\n", name, n.ID, summary(pauses), summary(before))
+	if w.Verbose {
+		fmt.Printf("%-22s %s: %v, and when nothing happens %v\n", name, n.ID, pauses, before)
 	}
 	return nil
 }
 
-// stopRound ends a node in order, and watches how its keys change hands, there and back.
-func stopRound(ctx context.Context, w *pauseWatch, round int) error {
-	if err := w.settled(ctx); err != nil {
-		return err
+func (w *pauseWatch) report() {
+	fmt.Printf("pauses of keys, in ms\n%-22s %6s %9s %9s %9s %9s\n", "", "number", "least", "median", "p99", "most")
+	for _, name := range w.order {
+		f := w.found[name]
+		fmt.Printf("%-22s %6d %s\n", name, len(f.pauses), f.pauses)
+		fmt.Printf("%-22s %6s %s\n", "  when nothing happens", "", f.before)
+		if f.lapses > 0 {
+			fmt.Printf("  leases of nodes to which nothing happened ended %d times\n", f.lapses)
+		}
+		if f.failed > 0 {
+			fmt.Printf("  clients were told of errors in %d rounds, as of %v\n", f.failed, f.last)
+		}
 	}
-	n := w.crew[round%len(w.crew)]
-	keys, err := w.keys(func(p cluster.Place) bool { return p.Primary == n.ID && len(p.Backups) > 0 })
-	if err != nil {
-		return err
-	}
-	err = w.note(ctx, "stop", n, keys, pauseQuiet, func() (time.Duration, error) { return pauseQuiet, n.Stop() })
-	if err != nil {
-		return err
-	}
-	return w.note(ctx, "back", n, keys, pauseQuiet, func() (time.Duration, error) {
-		return pauseQuiet, errors.Join(n.Restart(ctx), w.settled(ctx))
-	})
 }
 
-// killRound ends a node at once, and watches how its keys get another primary.
-func killRound(ctx context.Context, w *pauseWatch, round int) error {
-	if err := w.settled(ctx); err != nil {
-		return err
+// String is the least, the median, the 99th percentile and the most, in milliseconds.
+func (l latencies) String() string {
+	if len(l) == 0 {
+		return "nothing"
 	}
-	n := w.crew[round%len(w.crew)]
-	name := "kill"
-	if leader, err := w.leader(); err != nil {
-		return err
-	} else if leader == n {
-		name = "kill, of the leader"
-	}
-	keys, err := w.keys(func(p cluster.Place) bool { return p.Primary == n.ID && len(p.Backups) > 0 })
-	if err != nil {
-		return err
-	}
-	err = w.note(ctx, name, n, keys, pauseQuiet, func() (time.Duration, error) { return failover, n.Kill() })
-	if err != nil {
-		return err
-	}
-	return n.Restart(ctx)
-}
-
-// leaderRound ends the node that leads the table, and watches keys that it has no part in.
-func leaderRound(ctx context.Context, w *pauseWatch, _ int) error {
-	if err := w.settled(ctx); err != nil {
-		return err
-	}
-	n, err := w.leader()
-	if err != nil {
-		return err
-	}
-	keys, err := w.keys(func(p cluster.Place) bool {
-		return p.Primary != n.ID && len(p.Backups) > 0 && !slices.Contains(p.Backups, n.ID)
-	})
-	if err != nil {
-		return err
-	}
-	err = w.note(ctx, "leader", n, keys, failover, func() (time.Duration, error) { return failover, n.Kill() })
-	if err != nil {
-		return err
-	}
-	return n.Restart(ctx)
+	sorted := latencies(slices.Sorted(slices.Values(l)))
+	at := func(share float64) string { return fmt.Sprintf("%.1f", sorted.quantile(share).Seconds()*1000) }
+	return fmt.Sprintf("%9s %9s %9s %9s", at(0), at(0.5), at(0.99), at(1))
 }

@@ -13,14 +13,14 @@ func TestPauseIsTheLongestSpanThatWasOpen(t *testing.T) {
 	for _, test := range []struct{ from, to, want int }{
 		{0, 50, 90}, {95, 105, 1}, {95, 111, 40}, {140, 155, 40}, {155, 165, 1}, {155, 180, 130}, {400, 500, 0},
 	} {
-		if got := p.longest(at(test.from), at(test.to)); got != time.Duration(test.want)*time.Millisecond {
+		if got := p.longest(func(s span) bool { return s.overlaps(at(test.from), at(test.to)) }); got != time.Duration(test.want)*time.Millisecond {
 			t.Errorf("%d to %d: %v, want %d ms", test.from, test.to, got, test.want)
 		}
 	}
 }
 
 func TestSummary(t *testing.T) {
-	var s summary
+	var s latencies
 	if s.String() != "nothing" {
 		t.Error(s)
 	}
