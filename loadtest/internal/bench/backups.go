@@ -17,17 +17,20 @@ import (
 )
 
 type backupsOptions struct {
-	cluster.ProcessOptions
+	nodes
 	rounds   int
 	duration time.Duration
 	clients  int
 	pipeline int
 	size     int
 	keys     int
+
+	own, others []string              // keys of the first node, and of the second
+	found       map[string][]measured // by step
 }
 
 func backupsFlags(f *flag.FlagSet) func(context.Context) error {
-	o := backupsOptions{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
+	o := backupsOptions{nodes: buckets(), found: make(map[string][]measured)}
 	o.Flags(f)
 	o.ProfileFlag(f, "ID-COPIES.pprof")
 	f.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
@@ -36,15 +39,15 @@ func backupsFlags(f *flag.FlagSet) func(context.Context) error {
 	f.IntVar(&o.pipeline, "pipeline", 16, "requests that each of them sends at a time")
 	f.IntVar(&o.size, "size", 64, "bytes of a value")
 	f.IntVar(&o.keys, "keys", 100_000, "keys that are written")
-	return func(ctx context.Context) error { return runBackups(ctx, &o) }
-}
-
-// A backupsRun measures two nodes with the same share each.
-type backupsRun struct {
-	*backupsOptions
-	crew        []*cluster.Process
-	own, others []string // keys of the first node, and of the second
-	found       map[string][]measured
+	return func(ctx context.Context) error {
+		if o.rounds < 1 || o.clients < 1 || o.pipeline < 1 || o.size < 1 || o.keys < 1 || o.duration <= 0 {
+			return errors.New("at least a round, a client, a request, a byte, a key and some time are needed")
+		}
+		if o.Strategy != "buckets" {
+			return errors.New("both nodes must have the same share, which only buckets sees to")
+		}
+		return o.run(ctx, "backups", 2, func() error { return o.measureAll(ctx) })
+	}
 }
 
 // measured is the result of one measurement.
@@ -57,69 +60,38 @@ type measured struct {
 // sharedRanges is how many ranges each of two nodes serves.
 const sharedRanges = 128
 
-func runBackups(ctx context.Context, o *backupsOptions) (err error) {
-	if o.rounds < 1 || o.clients < 1 || o.pipeline < 1 || o.size < 1 || o.keys < 1 || o.duration <= 0 {
-		return errors.New("at least a round, a client, a request, a byte, a key and some time are needed")
-	}
-	if o.Strategy != "buckets" {
-		return errors.New("both nodes must have the same share, which only buckets sees to")
-	}
-	tidy, err := o.Prepare(ctx, "backups")
-	if err != nil {
+// measureAll measures the first of two nodes with the same share each.
+func (o *backupsOptions) measureAll(ctx context.Context) error {
+	if err := o.until(ctx, "has its share", func(info map[string]int64) bool { return info["primaries"] == sharedRanges }); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, tidy()) }()
-	r := &backupsRun{backupsOptions: o, found: make(map[string][]measured)}
-	r.crew, err = o.StartAll(ctx, 2)
-	defer func() { err = errors.Join(err, cluster.StopProcesses(r.crew)) }()
-	if err != nil {
-		return err
-	}
-	err = r.crew[1].Until(ctx, "has its share", func(info map[string]int64) bool { return info["primaries"] == sharedRanges })
-	if err != nil {
-		return err
-	}
-	if err := r.locateKeys(); err != nil {
-		return err
-	}
-	fmt.Printf("%-7s %15s %11s %11s %14s %14s\n", "backups", fmt.Sprintf("SET/s, %d x %d", o.clients, o.pipeline), "p50",
-		"p50, 1 x 1", "primary/SET", "other/SET")
-	for round := range 2 * o.rounds {
-		if err := r.turn(ctx, round%2, round == 0); err != nil {
-			return err
-		}
-	}
-	r.print()
-	return ctx.Err()
-}
-
-// locateKeys finds keys that each node serves.
-func (r *backupsRun) locateKeys() error {
-	c, err := cluster.Dial(r.crew[0].Addr)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	for i := 0; min(len(r.own), len(r.others)) < r.keys; {
-		var some []string
-		for range 1000 {
-			some = append(some, fmt.Sprintf("key:%08d", i))
-			i++
-		}
-		places, err := c.Locate(some)
+	for i := 0; min(len(o.own), len(o.others)) < o.keys; i += 1000 {
+		keys, places, err := o.locate("key", i, i+1000)
 		if err != nil {
 			return err
 		}
 		for j, place := range places {
-			if place.Primary == r.crew[0].ID {
-				r.own = append(r.own, some[j])
+			if place.Primary == o.crew[0].ID {
+				o.own = append(o.own, keys[j])
 			} else {
-				r.others = append(r.others, some[j])
+				o.others = append(o.others, keys[j])
 			}
 		}
 	}
-	r.own, r.others = r.own[:r.keys], r.others[:r.keys]
-	return nil
+	o.own, o.others = o.own[:o.keys], o.others[:o.keys]
+	fmt.Printf("%-7s %15s %11s %11s %14s %14s\n", "backups", fmt.Sprintf("SET/s, %d x %d", o.clients, o.pipeline), "p50",
+		"p50, 1 x 1", "primary/SET", "other/SET")
+	many := step{"many", o.crew[0], o.own, o.clients, o.pipeline}
+	if _, err := o.measure(ctx, many, 0); err != nil { // so that every turn overwrites
+		return err
+	}
+	for round := range 2 * o.rounds {
+		if err := o.turn(ctx, many, round%2); err != nil {
+			return err
+		}
+	}
+	o.print()
+	return ctx.Err()
 }
 
 // A step is one measurement: clients of a node SET keys, or PING without keys.
@@ -130,31 +102,26 @@ type step struct {
 	clients, pipeline int
 }
 
-// turn measures all steps with so many backups. In the first turn the keys are written before, so that
-// every step overwrites.
-func (r *backupsRun) turn(ctx context.Context, copies int, first bool) error {
-	if err := r.setBackups(ctx, copies); err != nil {
+// turn measures all steps with so many backups.
+func (o *backupsOptions) turn(ctx context.Context, many step, copies int) error {
+	if err := o.setBackups(ctx, copies); err != nil {
 		return err
 	}
-	many := step{"many", r.crew[0], r.own, r.clients, r.pipeline}
-	steps := []step{many, {"one", r.crew[0], r.own, 1, 1}, {"trip", r.crew[1], nil, 1, 1}}
+	steps := []step{many, {"one", o.crew[0], o.own, 1, 1}, {"trip", o.crew[1], nil, 1, 1}}
 	if copies == 0 {
 		bare := many
 		bare.name = bareStep
-		steps = append(steps, bare, step{"forwarded", r.crew[0], r.others, 1, 1})
-	}
-	if first {
-		steps = slices.Insert(steps, 0, step{"fill", many.node, many.keys, many.clients, many.pipeline})
+		steps = append(steps, bare, step{"forwarded", o.crew[0], o.others, 1, 1})
 	}
 	last := make(map[string]measured)
 	for _, s := range steps {
-		m, err := r.measure(ctx, s, copies)
+		m, err := o.measure(ctx, s, copies)
 		if err != nil {
 			return err
 		}
 		last[s.name] = m
 		name := s.name + strconv.Itoa(copies)
-		r.found[name] = append(r.found[name], m)
+		o.found[name] = append(o.found[name], m)
 	}
 	printTurn(strconv.Itoa(copies), last["many"], last["one"].p50.String())
 	if copies == 0 {
@@ -167,8 +134,8 @@ func (r *backupsRun) turn(ctx context.Context, copies int, first bool) error {
 const bareStep = "bare"
 
 // setBackups changes the number of copies and waits until they are there.
-func (r *backupsRun) setBackups(ctx context.Context, copies int) error {
-	c, err := cluster.Dial(r.crew[0].Addr)
+func (o *backupsOptions) setBackups(ctx context.Context, copies int) error {
+	c, err := cluster.Dial(o.crew[0].Addr)
 	if err != nil {
 		return err
 	}
@@ -176,42 +143,40 @@ func (r *backupsRun) setBackups(ctx context.Context, copies int) error {
 	if _, err := c.Do("RING", "BACKUPS", strconv.Itoa(copies)); err != nil {
 		return err
 	}
-	for _, n := range r.crew {
-		err := n.Until(ctx, "has its backups", func(info map[string]int64) bool {
-			return info["primaries"] == sharedRanges && info["backups"] == int64(sharedRanges*copies)
-		})
-		if err != nil {
-			return err
-		}
+	err = o.until(ctx, "has its backups", func(info map[string]int64) bool {
+		return info["primaries"] == sharedRanges && info["backups"] == int64(sharedRanges*copies)
+	})
+	if err != nil {
+		return err
 	}
 	return wait(ctx, time.Second) // for what that has left to do
 }
 
-func (r *backupsRun) measure(ctx context.Context, s step, copies int) (m measured, err error) {
-	l := &load{addr: s.node.Addr, clients: s.clients, pipeline: s.pipeline, size: r.size}
+func (o *backupsOptions) measure(ctx context.Context, s step, copies int) (m measured, err error) {
+	l := &load{nodes: []*cluster.Process{s.node}, clients: s.clients, pipeline: s.pipeline, size: o.size}
 	if len(s.keys) > 0 {
-		l.key = func(rnd *rand.Rand) []byte { return []byte(s.keys[rnd.IntN(len(s.keys))]) }
+		l.key = func(_ int, rnd *rand.Rand) []byte { return []byte(s.keys[rnd.IntN(len(s.keys))]) }
 	}
-	other := r.crew[1].PID()
+	other := o.crew[1].PID()
 	if s.name == bareStep {
-		f, err := startFloor(r.Dir, r.keys, r.size)
-		if err != nil {
+		var f *floor
+		if f, err = startFloor(o.Dir, o.keys, o.size); err != nil {
 			return m, err
 		}
 		defer func() { err = errors.Join(err, f.stop()) }()
 		l.sent, other = f.add, f.cmd.Process.Pid
 	}
-	if s.name == "many" && r.Profile != "" {
-		profiled := startProfiles(&r.ProcessOptions, r.crew, "-"+strconv.Itoa(copies), max(1, int(r.duration.Seconds())-1))
-		defer func() { err = errors.Join(err, <-profiled) }()
+	if s.name == "many" {
+		profiled := o.startProfiles("-"+strconv.Itoa(copies), max(1, int(o.duration.Seconds())-1))
+		defer func() { err = errors.Join(err, profiled()) }()
 	}
-	pids := []int{r.crew[0].PID(), other, os.Getpid()}
+	pids := []int{o.crew[0].PID(), other, os.Getpid()}
 	var used [3]time.Duration
 	for i, pid := range pids {
 		used[i] = cluster.ProcessCPU(pid)
 	}
 	l.start()
-	waited := wait(ctx, r.duration)
+	waited := wait(ctx, o.duration)
 	if err := errors.Join(l.stop(), waited); err != nil {
 		return m, err
 	}
@@ -232,22 +197,22 @@ func printTurn(what string, m measured, alone string) {
 }
 
 // print prints the medians and what one backup costs.
-func (r *backupsRun) print() {
-	without, with := median(r.found["many0"], rate), median(r.found["many1"], rate)
+func (o *backupsOptions) print() {
+	without, with := median(o.found["many0"], rate), median(o.found["many1"], rate)
 	fmt.Println(strings.Repeat("-", 77))
 	fmt.Printf("medians: %.0f SET/s without a backup, %.0f with one: it costs %.0f %%\n", without, with, 100-100*with/without)
-	least := median(r.found["bare0"], rate)
+	least := median(o.found["bare0"], rate)
 	fmt.Printf("%.0f SET/s without one beside a bare Pebble that takes the same writes: that costs %.0f %%\n", least, 100-100*least/without)
-	alone, both := median(r.found["one0"], p50), median(r.found["one1"], p50)
+	alone, both := median(o.found["one0"], p50), median(o.found["one1"], p50)
 	fmt.Printf("p50 of one client: %v without, %v with: it adds %v\n", alone, both, both-alone)
-	far := median(r.found["forwarded0"], p50)
+	far := median(o.found["forwarded0"], p50)
 	fmt.Printf("p50 of one client whose node forwards its SETs to the other: %v: the round trip adds %v\n", far, far-alone)
-	trips := slices.Concat(r.found["trip0"], r.found["trip1"])
+	trips := slices.Concat(o.found["trip0"], o.found["trip1"])
 	fmt.Printf("p50 of a round trip to the other node, which does nothing: %v\n", median(trips, p50))
 	for i, name := range []string{"their node", "the other node", "the clients"} {
 		spent := func(m measured) time.Duration { return m.spent[i] }
 		fmt.Printf("processor time of %s for a SET: %v without a backup, %v with\n",
-			name, median(r.found["many0"], spent), median(r.found["many1"], spent))
+			name, median(o.found["many0"], spent), median(o.found["many1"], spent))
 	}
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -34,25 +36,20 @@ type floor struct {
 const (
 	floorLead = 4096 // writes
 	floorBeat = 500 * time.Microsecond
-	// floorArg makes this program be the process.
-	floorArg = "be-a-bare-pebble"
 )
 
-// beFloor is the process, if this is one.
-func beFloor(args []string) (is bool, err error) {
-	if len(args) != 4 || args[0] != floorArg {
-		return false, nil
+// floorFlags are those of the process, which is this program.
+func floorFlags(f *flag.FlagSet) func(context.Context) error {
+	dir := f.String("dir", "", "directory of the Pebble")
+	keys := f.Int("keys", 0, "keys that are written")
+	size := f.Int("size", 0, "bytes of a value")
+	return func(context.Context) error {
+		db, err := bare.Open(*dir, *keys, *size)
+		if err != nil {
+			return err
+		}
+		return errors.Join(db.Serve(bufio.NewReader(os.Stdin), os.Stdout), db.Close())
 	}
-	keys, err1 := strconv.Atoi(args[2])
-	size, err2 := strconv.Atoi(args[3])
-	if err := cmp.Or(err1, err2); err != nil {
-		return true, err
-	}
-	db, err := bare.Open(args[1], keys, size)
-	if err != nil {
-		return true, err
-	}
-	return true, errors.Join(db.Serve(bufio.NewReader(os.Stdin), os.Stdout), db.Close())
 }
 
 func startFloor(parent string, keys, size int) (*floor, error) {
@@ -64,7 +61,7 @@ func startFloor(parent string, keys, size int) (*floor, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &floor{dir: dir, cmd: exec.Command(program, floorArg, dir, strconv.Itoa(keys), strconv.Itoa(size))}
+	f := &floor{dir: dir, cmd: exec.Command(program, "floor", "--dir", dir, "--keys", strconv.Itoa(keys), "--size", strconv.Itoa(size))}
 	f.cmd.Stderr = os.Stderr
 	var err1, err2 error
 	f.stdin, err1 = f.cmd.StdinPipe()

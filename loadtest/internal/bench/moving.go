@@ -12,10 +12,10 @@ import (
 )
 
 type movingOptions struct {
-	cluster.ProcessOptions
+	nodes
 	keys     int
 	size     int
-	nodes    int
+	count    int // of nodes
 	fillers  int
 	clients  int
 	pipeline int
@@ -24,66 +24,60 @@ type movingOptions struct {
 }
 
 func movingFlags(f *flag.FlagSet) func(context.Context) error {
-	o := movingOptions{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
+	o := movingOptions{nodes: buckets()}
 	o.Flags(f)
 	o.ProfileFlag(f, "over the first 3 s of the last move")
 	f.IntVar(&o.keys, "keys", 2_000_000, "keys that the first node holds")
 	f.IntVar(&o.size, "size", 1024, "bytes of a value")
-	f.IntVar(&o.nodes, "nodes", 2, "nodes in the end; they join one after the other")
+	f.IntVar(&o.count, "nodes", 2, "nodes in the end; they join one after the other")
 	f.IntVar(&o.fillers, "fillers", 8, "connections that write the keys at first")
 	f.IntVar(&o.clients, "clients", 0, "clients that write while the last node joins, or comes back")
 	f.IntVar(&o.pipeline, "pipeline", 1, "requests that a client sends at a time")
 	f.DurationVar(&o.warm, "warm", 8*time.Second, "how long clients write before that")
 	f.Float64Var(&o.missed, "missed", 0, "percentage of the keys that change while the last node is away, which then comes back; needs backups")
-	return func(ctx context.Context) error { return runMoving(ctx, &o) }
+	return func(ctx context.Context) error {
+		if o.missed < 0 || o.missed > 100 {
+			return fmt.Errorf("%g is not a percentage", o.missed)
+		}
+		if o.count < 2 || o.keys < 1 || o.size < 1 || o.fillers < 1 || o.clients < 0 || o.pipeline < 1 {
+			return errors.New("at least two nodes, a key, a byte and a request at a time are needed")
+		}
+		return o.run(ctx, "moving", 1, func() error { return o.measure(ctx) })
+	}
 }
 
-func runMoving(ctx context.Context, o *movingOptions) (err error) {
-	if o.missed < 0 || o.missed > 100 {
-		return fmt.Errorf("%g is not a percentage", o.missed)
-	}
-	if o.nodes < 2 || o.keys < 1 || o.size < 1 || o.fillers < 1 || o.clients < 0 || o.pipeline < 1 {
-		return errors.New("at least two nodes, a key, a byte and a request at a time are needed")
-	}
-	tidy, err := o.Prepare(ctx, "moving")
-	if err != nil {
+func (o *movingOptions) measure(ctx context.Context) error {
+	if err := o.fill(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, tidy()) }()
-	var crew []*cluster.Process
-	defer func() { err = errors.Join(err, cluster.StopProcesses(crew)) }()
-	for i := range o.nodes {
+	for i := 2; i <= o.count; i++ {
 		var l *load
-		if i == o.nodes-1 && o.missed == 0 {
-			l, err = o.startLoad(ctx, crew[0].Addr)
+		if i == o.count && o.missed == 0 {
+			var err error
+			l, err = o.startLoad(ctx)
 			defer l.stop()
 			if err != nil {
 				return err
 			}
 		}
-		n, err := o.Start(ctx, fmt.Sprint("n", i+1), crew)
+		n, err := o.Start(ctx, fmt.Sprint("n", i), o.crew)
 		if err != nil {
 			return err
 		}
-		crew = append(crew, n)
-		if i > 0 {
-			err = o.watchMove(ctx, crew, l)
-		} else {
-			err = o.fill(ctx, n)
-		}
-		if err != nil {
+		o.crew = append(o.crew, n)
+		if err := o.watchMove(ctx, l); err != nil {
 			return err
 		}
 	}
 	if o.missed > 0 {
-		return o.resync(ctx, crew)
+		return o.resync(ctx)
 	}
 	return nil
 }
 
-func (o *movingOptions) fill(ctx context.Context, n *cluster.Process) error {
+func (o *movingOptions) fill(ctx context.Context) error {
 	began := time.Now()
-	if err := cluster.FillKeys(ctx, []string{n.Addr}, o.keys, o.size, o.fillers); err != nil {
+	if err := cluster.FillKeys(ctx, []string{o.crew[0].Addr}, o.keys, o.size, o.fillers); err != nil {
 		return err
 	}
 	fmt.Printf("%d keys with values of %d bytes were written in %v\n", o.keys, o.size, time.Since(began).Round(time.Millisecond))
@@ -91,9 +85,9 @@ func (o *movingOptions) fill(ctx context.Context, n *cluster.Process) error {
 }
 
 // startLoad starts the clients, if there are any, and lets them write for a while.
-func (o *movingOptions) startLoad(ctx context.Context, addr string) (*load, error) {
-	l := &load{addr: addr, clients: o.clients, pipeline: o.pipeline, size: o.size,
-		key: func(rnd *rand.Rand) []byte { return cluster.FillKey(rnd.IntN(o.keys)) }}
+func (o *movingOptions) startLoad(ctx context.Context) (*load, error) {
+	l := &load{nodes: o.crew[:1], clients: o.clients, pipeline: o.pipeline, size: o.size,
+		key: func(_ int, rnd *rand.Rand) []byte { return cluster.FillKey(rnd.IntN(o.keys)) }}
 	if o.clients == 0 {
 		return l, nil
 	}
@@ -130,7 +124,8 @@ func (o *movingOptions) report(l *load, began, ended time.Time) error {
 const moveQuiet = 3 * time.Second
 
 // watchMove waits until the newest of the nodes has its share, and prints how fast it came.
-func (o *movingOptions) watchMove(ctx context.Context, crew []*cluster.Process, l *load) (err error) {
+func (o *movingOptions) watchMove(ctx context.Context, l *load) (err error) {
+	crew := o.crew
 	newest := crew[len(crew)-1]
 	var began, changed time.Time
 	spent := make([]time.Duration, len(crew))
@@ -156,9 +151,9 @@ func (o *movingOptions) watchMove(ctx context.Context, crew []*cluster.Process, 
 			for i, n := range crew {
 				used[i] = n.CPU()
 			}
-			if o.Profile != "" && len(crew) == o.nodes {
-				profiled := startProfiles(&o.ProcessOptions, crew, "", 3)
-				defer func() { err = errors.Join(err, <-profiled) }()
+			if len(crew) == o.count {
+				profiled := o.startProfiles("", 3)
+				defer func() { err = errors.Join(err, profiled()) }()
 			}
 		}
 		if state != primaries || pending > 0 || !served {

@@ -11,7 +11,8 @@ import (
 
 // resync stops the last node, changes some keys, restarts the node, and prints what it is sent and how
 // that affects clients. In the end, among other things, it serves half of the ranges again.
-func (o *movingOptions) resync(ctx context.Context, crew []*cluster.Process) error {
+func (o *movingOptions) resync(ctx context.Context) error {
+	crew := o.crew
 	if err := cluster.WaitBalanced(ctx, crew); err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (o *movingOptions) resync(ctx context.Context, crew []*cluster.Process) err
 	if err != nil {
 		return err
 	}
-	l, err := o.startLoad(ctx, rest[0].Addr)
+	l, err := o.startLoad(ctx)
 	defer l.stop()
 	if err != nil {
 		return err
@@ -81,16 +82,4 @@ func (o *movingOptions) change(ctx context.Context, addr string) (changed int, e
 		return nil
 	})
 	return changed, err
-}
-
-// sum adds a figure of RING INFO of all nodes.
-func sum(crew []*cluster.Process, figure string) (all int64, err error) {
-	for _, n := range crew {
-		info, err := n.Info()
-		if err != nil {
-			return 0, err
-		}
-		all += info[figure]
-	}
-	return all, nil
 }

@@ -13,23 +13,35 @@ import (
 )
 
 type pausesOptions struct {
-	cluster.ProcessOptions
+	nodes
 	rounds int
 	keys   int
 	pause  time.Duration
 	fill   int
 	only   string
+
+	found map[string]*finding
+	order []string // of the names in found
 }
 
 func pausesFlags(f *flag.FlagSet) func(context.Context) error {
-	o := pausesOptions{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
+	o := pausesOptions{nodes: buckets(), found: make(map[string]*finding)}
 	o.Flags(f)
 	f.IntVar(&o.rounds, "rounds", 10, "rounds of each kind")
 	f.IntVar(&o.keys, "keys", 12, "keys that are watched, each by a client of its own")
 	f.DurationVar(&o.pause, "pause", 2*time.Millisecond, "how long a client rests between two SETs")
 	f.IntVar(&o.fill, "fill", 100_000, "keys that the nodes hold besides")
 	f.StringVar(&o.only, "only", "", "kinds of rounds, separated by commas: "+strings.Join(kindNames(), ", ")+"; all when empty")
-	return func(ctx context.Context) error { return runPauses(ctx, &o) }
+	return func(ctx context.Context) error {
+		if o.rounds < 1 || o.keys < 1 || o.fill < 0 || o.pause < 0 {
+			return errors.New("at least a round and a key are needed")
+		}
+		wanted, err := o.kinds()
+		if err != nil {
+			return err
+		}
+		return o.run(ctx, "pauses", crewSize, func() error { return o.measure(ctx, wanted) })
+	}
 }
 
 const (
@@ -43,39 +55,21 @@ const (
 	candidates = 2000
 )
 
-func runPauses(ctx context.Context, o *pausesOptions) (err error) {
-	if o.rounds < 1 || o.keys < 1 || o.fill < 0 || o.pause < 0 {
-		return errors.New("at least a round and a key are needed")
-	}
-	wanted, err := o.kinds()
-	if err != nil {
+func (o *pausesOptions) measure(ctx context.Context, wanted []kind) error {
+	if err := o.settled(ctx); err != nil {
 		return err
 	}
-	tidy, err := o.Prepare(ctx, "pauses")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tidy()) }()
-	crew, err := o.StartAll(ctx, crewSize)
-	defer func() { err = errors.Join(err, cluster.StopProcesses(crew)) }()
-	if err != nil {
-		return err
-	}
-	w := &pauseWatch{pausesOptions: o, crew: crew, found: make(map[string]*finding)}
-	if err := w.settled(ctx); err != nil {
-		return err
-	}
-	if err := cluster.FillKeys(ctx, []string{crew[0].Addr}, o.fill, 100, 4); err != nil {
+	if err := cluster.FillKeys(ctx, []string{o.crew[0].Addr}, o.fill, 100, 4); err != nil {
 		return err
 	}
 	for round := range o.rounds {
 		for _, k := range wanted {
-			if err := w.round(ctx, k, crew[round%len(crew)]); err != nil {
+			if err := o.round(ctx, k, o.crew[round%len(o.crew)]); err != nil {
 				return fmt.Errorf("round %d of %s: %w", round+1, k.name, err)
 			}
 		}
 	}
-	w.report()
+	o.report()
 	return nil
 }
 

@@ -9,11 +9,11 @@ import (
 func TestPauseIsTheLongestSpanThatWasOpen(t *testing.T) {
 	begin := time.Now()
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-	p := &probe{spans: []span{{at(0), at(90)}, {at(100), at(101)}, {at(110), at(150)}, {at(160), at(161)}, {at(170), at(300)}}}
+	l := &load{spans: [][]span{{{at(0), at(90)}, {at(100), at(101)}, {at(110), at(150)}, {at(160), at(161)}, {at(170), at(300)}}}}
 	for _, test := range []struct{ from, to, want int }{
 		{0, 50, 90}, {95, 105, 1}, {95, 111, 40}, {140, 155, 40}, {155, 165, 1}, {155, 180, 130}, {400, 500, 0},
 	} {
-		if got := p.longest(func(s span) bool { return s.overlaps(at(test.from), at(test.to)) }); got != time.Duration(test.want)*time.Millisecond {
+		if got := l.longest(0, func(s span) bool { return s.overlaps(at(test.from), at(test.to)) }); got != time.Duration(test.want)*time.Millisecond {
 			t.Errorf("%d to %d: %v, want %d ms", test.from, test.to, got, test.want)
 		}
 	}

@@ -5,19 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
-
-// A pauseWatch is the nodes and what was found.
-type pauseWatch struct {
-	*pausesOptions
-	crew  []*cluster.Process
-	found map[string]*finding
-	order []string // of the names in found
-}
 
 // A finding is the pauses of one event, and those of as much time without an event.
 type finding struct {
@@ -28,11 +21,11 @@ type finding struct {
 }
 
 // round ends one node, watches keys meanwhile, and restarts the node.
-func (w *pauseWatch) round(ctx context.Context, k kind, victim *cluster.Process) error {
-	if err := w.settled(ctx); err != nil {
+func (o *pausesOptions) round(ctx context.Context, k kind, victim *cluster.Process) error {
+	if err := o.settled(ctx); err != nil {
 		return err
 	}
-	leader, err := w.leader()
+	leader, err := o.leader()
 	if err != nil {
 		return err
 	}
@@ -42,27 +35,27 @@ func (w *pauseWatch) round(ctx context.Context, k kind, victim *cluster.Process)
 	} else if k.name == "kill" && victim == leader {
 		name = "kill, of the leader"
 	}
-	keys, err := w.locateKeys(func(p cluster.Place) bool { return k.watched(p, victim.ID) })
+	keys, err := o.watchedKeys(func(p cluster.Place) bool { return k.watched(p, victim.ID) })
 	if err != nil {
 		return err
 	}
-	err = w.note(ctx, name, victim, keys, k.before, k.after, func() error { return k.end(victim) })
+	err = o.note(ctx, name, victim, keys, k.before, k.after, func() error { return k.end(victim) })
 	if err != nil {
 		return err
 	}
 	if !k.back {
 		return victim.Restart(ctx)
 	}
-	return w.note(ctx, "back", victim, keys, pauseQuiet, pauseQuiet, func() error {
-		return errors.Join(victim.Restart(ctx), w.settled(ctx))
+	return o.note(ctx, "back", victim, keys, pauseQuiet, pauseQuiet, func() error {
+		return errors.Join(victim.Restart(ctx), o.settled(ctx))
 	})
 }
 
 // settled waits until nothing moves, for a while, and all have a vote.
-func (w *pauseWatch) settled(ctx context.Context) error {
+func (o *pausesOptions) settled(ctx context.Context) error {
 	for since := time.Now(); time.Since(since) < pauseQuiet; {
 		began := time.Now()
-		if err := cluster.WaitBalanced(ctx, w.crew); err != nil {
+		if err := cluster.WaitBalanced(ctx, o.crew); err != nil {
 			return err
 		}
 		if time.Since(began) > time.Second {
@@ -75,24 +68,15 @@ func (w *pauseWatch) settled(ctx context.Context) error {
 	return nil
 }
 
-// locateKeys returns keys whose places are as they should be, each of another range.
-func (w *pauseWatch) locateKeys(as func(p cluster.Place) bool) (keys []string, err error) {
-	c, err := cluster.Dial(w.crew[0].Addr)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	var all []string
-	for i := range candidates {
-		all = append(all, fmt.Sprint("watched:", i))
-	}
-	places, err := c.Locate(all)
+// watchedKeys returns keys whose places are as they should be, each of another range.
+func (o *pausesOptions) watchedKeys(as func(p cluster.Place) bool) (keys []string, err error) {
+	all, places, err := o.locate("watched", 0, candidates)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	for i, p := range places {
-		if as(p) && !seen[p.Range] && len(keys) < w.keys {
+		if as(p) && !seen[p.Range] && len(keys) < o.keys {
 			seen[p.Range] = true
 			keys = append(keys, all[i])
 		}
@@ -104,13 +88,13 @@ func (w *pauseWatch) locateKeys(as func(p cluster.Place) bool) (keys []string, e
 }
 
 // but is the crew without one.
-func (w *pauseWatch) but(n *cluster.Process) []*cluster.Process {
-	return slices.DeleteFunc(slices.Clone(w.crew), func(other *cluster.Process) bool { return other == n })
+func (o *pausesOptions) but(n *cluster.Process) []*cluster.Process {
+	return slices.DeleteFunc(slices.Clone(o.crew), func(other *cluster.Process) bool { return other == n })
 }
 
 // leader is the node that leads the table.
-func (w *pauseWatch) leader() (*cluster.Process, error) {
-	c, err := cluster.Dial(w.crew[0].Addr)
+func (o *pausesOptions) leader() (*cluster.Process, error) {
+	c, err := cluster.Dial(o.crew[0].Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -119,18 +103,20 @@ func (w *pauseWatch) leader() (*cluster.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(w.crew, func(n *cluster.Process) bool { return n.ID == words["leader"] })
+	i := slices.IndexFunc(o.crew, func(n *cluster.Process) bool { return n.ID == words["leader"] })
 	if i < 0 {
 		return nil, fmt.Errorf("the leader is %q", words["leader"])
 	}
-	return w.crew[i], nil
+	return o.crew[i], nil
 }
 
 // note measures the pauses of keys, by requests to all nodes but one: first for a while in which nothing
 // happens, then from the beginning of an event on, until some time after its end.
-func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, keys []string, still, after time.Duration, event func() error) error {
-	ps := startProbes(ctx, keys, w.but(n), w.pause)
-	defer ps.stop()
+func (o *pausesOptions) note(ctx context.Context, name string, n *cluster.Process, keys []string, still, after time.Duration, event func() error) error {
+	l := &load{nodes: o.but(n), clients: len(keys), pipeline: 1, size: 5, rest: o.pause, insist: true,
+		key: func(client int, _ *rand.Rand) []byte { return []byte(keys[client]) }}
+	l.start()
+	defer l.stop()
 	if err := wait(ctx, 300*time.Millisecond); err != nil { // for their connections
 		return err
 	}
@@ -138,7 +124,7 @@ func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, 
 	if err := wait(ctx, still); err != nil {
 		return err
 	}
-	lapsed, err := sum(w.but(n), "lease_lapses")
+	lapsed, err := sum(o.but(n), "lease_lapses")
 	if err != nil {
 		return err
 	}
@@ -150,40 +136,38 @@ func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, 
 		return err
 	}
 	to := time.Now()
-	ps.stop()
-	since, err := sum(w.but(n), "lease_lapses")
+	_ = l.stop() // the clients have repeated what failed
+	since, err := sum(o.but(n), "lease_lapses")
 	if err != nil {
 		return err
 	}
-	f := w.found[name]
+	f := o.found[name]
 	if f == nil {
 		f = new(finding)
-		w.found[name], w.order = f, append(w.order, name)
+		o.found[name], o.order = f, append(o.order, name)
 	}
 	f.lapses += since - lapsed
 	var before, pauses latencies
-	var failure error
-	for _, p := range ps.all {
-		before = append(before, p.longest(func(s span) bool { return s.began.After(from) && s.ended.Before(at) }))
-		pauses = append(pauses, p.longest(func(s span) bool { return s.overlaps(at, to) }))
-		failure = cmp.Or(failure, p.failed)
+	for i := range keys {
+		before = append(before, l.longest(i, func(s span) bool { return s.began.After(from) && s.ended.Before(at) }))
+		pauses = append(pauses, l.longest(i, func(s span) bool { return s.overlaps(at, to) }))
 	}
 	f.before = append(f.before, before...)
 	f.pauses = append(f.pauses, pauses...)
-	if failure != nil {
+	if failed := cmp.Or(l.failed...); failed != nil {
 		f.failed++
-		f.last = failure
+		f.last = failed
 	}
-	if w.Verbose {
+	if o.Verbose {
 		fmt.Printf("%-22s %s: %v, and when nothing happens %v\n", name, n.ID, pauses, before)
 	}
 	return nil
 }
 
-func (w *pauseWatch) report() {
+func (o *pausesOptions) report() {
 	fmt.Printf("pauses of keys, in ms\n%-22s %6s %9s %9s %9s %9s\n", "", "number", "least", "median", "p99", "most")
-	for _, name := range w.order {
-		f := w.found[name]
+	for _, name := range o.order {
+		f := o.found[name]
 		fmt.Printf("%-22s %6d %s\n", name, len(f.pauses), f.pauses)
 		fmt.Printf("%-22s %6s %s\n", "  when nothing happens", "", f.before)
 		if f.lapses > 0 {
@@ -193,14 +177,4 @@ func (w *pauseWatch) report() {
 			fmt.Printf("  clients were told of errors in %d rounds, as of %v\n", f.failed, f.last)
 		}
 	}
-}
-
-// String is the least, the median, the 99th percentile and the most, in milliseconds.
-func (l latencies) String() string {
-	if len(l) == 0 {
-		return "nothing"
-	}
-	sorted := latencies(slices.Sorted(slices.Values(l)))
-	at := func(share float64) string { return fmt.Sprintf("%.1f", sorted.quantile(share).Seconds()*1000) }
-	return fmt.Sprintf("%9s %9s %9s %9s", at(0), at(0.5), at(0.99), at(1))
 }
