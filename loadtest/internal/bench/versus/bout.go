@@ -17,7 +17,7 @@ type session struct {
 	dir      string
 	ringside string // binary
 	redis    string // binary; empty: not installed
-	progress *progress
+	progress progress
 	out      io.Writer
 }
 
@@ -50,9 +50,9 @@ func (b *bout) run(ctx context.Context) (result pairingResult, err error) {
 		b.progress.clear()
 	}()
 	for _, c := range b.contenders() {
-		one := &side{name: c.name}
+		one := newSide(ctx, c.name)
 		sides = append(sides, one)
-		err := b.start(ctx, c, one, filepath.Join(dir, c.name))
+		err := b.start(c, one, filepath.Join(dir, c.name))
 		b.progress.clear()
 		if errors.Is(err, errLeftOut) {
 			fmt.Fprintf(b.out, "%s is left out: %v\n", c.name, err)
@@ -64,7 +64,7 @@ func (b *bout) run(ctx context.Context) (result pairingResult, err error) {
 	t := tableOf(b.Mode)
 	t.row(b.out, t.head...)
 	for _, w := range b.Workloads {
-		r, err := b.measure(ctx, w, sides)
+		r, err := b.measure(w, sides)
 		b.progress.clear()
 		if err != nil {
 			return result, fmt.Errorf("%s: %w", w.name, err)
@@ -74,42 +74,44 @@ func (b *bout) run(ctx context.Context) (result pairingResult, err error) {
 	}
 	if b.Mode != forwardMode {
 		result.Memory = memoryOf(sides, b.Uncached)
-		result.Memory.print(b.out)
+	}
+	if result.Memory != nil {
+		printText(b.out, "memory", result.Memory)
 	}
 	// One may have died while another was measured.
 	for _, one := range sides {
-		err = errors.Join(err, one.died())
+		err = errors.Join(err, context.Cause(one.alive))
 	}
 	return result, err
 }
 
 // start starts and fills a side.
-func (b *bout) start(ctx context.Context, c contender, one *side, dir string) error {
+func (b *bout) start(c contender, one *side, dir string) error {
 	b.progress.show("%s: starting %s", b.Title, c.name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	if err := c.start(ctx, one, dir); err != nil || !b.Fill {
+	if err := c.start(one, dir); err != nil || !b.Fill {
 		return err
 	}
 	b.progress.show("%s: filling %s with %d keys", b.Title, c.name, b.opt.keys)
-	limited, cancel := one.guard(ctx, timeLimit(2*b.opt.keys))
+	limited, cancel := one.within(timeLimit(2 * b.opt.keys))
 	defer cancel()
 	if err := fill(limited, one.front().addr, b.opt.keys, b.ValueSize); err != nil {
 		return err
 	}
-	one.settle(ctx, b.settleLimit())
+	one.settle(b.opt.settleLimit())
 	return nil
 }
 
 // measure lets the sides take turns, in each round another one first.
-func (b *bout) measure(ctx context.Context, w workload, sides []*side) (r workloadResult, err error) {
+func (b *bout) measure(w workload, sides []*side) (r workloadResult, err error) {
 	results := make([]sideResult, len(sides))
 	for round := range b.opt.rounds {
 		for turn := range sides {
 			i := (turn + round) % len(sides)
 			b.progress.show("%s: %s, round %d of %d", w.name, sides[i].name, round+1, b.opt.rounds)
-			s, err := b.sample(ctx, w, sides[i])
+			s, err := b.sample(w, sides[i])
 			if err != nil {
 				return r, fmt.Errorf("%s: %w", sides[i].name, err)
 			}
@@ -120,22 +122,22 @@ func (b *bout) measure(ctx context.Context, w workload, sides []*side) (r worklo
 }
 
 // sample measures one side once. The processor time includes what is left for the background.
-func (b *bout) sample(ctx context.Context, w workload, one *side) (s sample, err error) {
+func (b *bout) sample(w workload, one *side) (s sample, err error) {
 	l := load{workload: w, addr: one.front().addr, clients: b.opt.clients, keys: b.opt.keys}
-	limited, cancel := one.guard(ctx, 2*timeLimit(w.requests))
+	limited, cancel := one.within(2 * timeLimit(w.requests))
 	defer cancel()
 	if w.do.Key != "" {
 		if err := l.prepare(limited); err != nil {
 			return s, err
 		}
-		one.settle(ctx, b.settleLimit())
+		one.settle(b.opt.settleLimit())
 	}
 	before, known := one.cpu()
 	if s.figures, err = b.driver.driveAll(limited, l); err != nil {
 		return s, err
 	}
-	one.settle(ctx, b.settleLimit())
-	if err := one.died(); err != nil {
+	one.settle(b.opt.settleLimit())
+	if err := context.Cause(one.alive); err != nil {
 		return s, err
 	}
 	after, knownAfter := one.cpu()
@@ -167,16 +169,6 @@ func (d driver) driveAll(ctx context.Context, l load) (figures, error) {
 		return f, err
 	}
 	return f, errors.Join(a.await(ctx, l.requests), l.check(ctx))
-}
-
-// settleMost bounds the wait for background work.
-const settleMost = 30 * time.Second
-
-func (s *session) settleLimit() time.Duration {
-	if s.opt.quick {
-		return 2 * time.Second
-	}
-	return settleMost
 }
 
 // timeLimit is when a measurement is given up: at two thousand commands a second, a slow disk's pace

@@ -30,7 +30,7 @@ const (
 // A contender can be started as a side of a pairing, with its data in dir.
 type contender struct {
 	name  string
-	start func(ctx context.Context, one *side, dir string) error
+	start func(one *side, dir string) error
 }
 
 // contenders are in the order of the table.
@@ -38,13 +38,13 @@ func (b *bout) contenders() []contender {
 	if b.Mode == forwardMode {
 		return []contender{{asNutcracker, b.startNutcracker}, {asProxy, b.startProxy}, {asCluster, b.startCluster}}
 	}
-	both := []contender{{asRingside, func(ctx context.Context, one *side, dir string) error {
-		return one.start(ctx, ringsideLaunch(b.ringside, dir, b.Ringside...))
+	both := []contender{{asRingside, func(one *side, dir string) error {
+		return one.start(ringsideLaunch(b.ringside, dir, b.Ringside...))
 	}}}
 	if b.redis != "" {
-		both = append(both, contender{asRedis, func(ctx context.Context, one *side, dir string) error {
+		both = append(both, contender{asRedis, func(one *side, dir string) error {
 			flags := []string{"--appendonly", "yes", "--appendfsync", "everysec"}
-			return one.start(ctx, redisLaunch(b.redis, dir, append(flags, b.Redis...)...))
+			return one.start(redisLaunch(b.redis, dir, append(flags, b.Redis...)...))
 		}})
 	}
 	return both
@@ -59,7 +59,7 @@ var nutcrackerText string
 var nutcrackerConfig = template.Must(template.New("").Parse(nutcrackerText))
 
 // startNutcracker starts redis-servers and nutcracker before them.
-func (b *bout) startNutcracker(ctx context.Context, one *side, dir string) error {
+func (b *bout) startNutcracker(one *side, dir string) error {
 	nutcracker, err := exec.LookPath("nutcracker")
 	if err != nil {
 		return fmt.Errorf("%w: %w", errLeftOut, err)
@@ -72,7 +72,7 @@ func (b *bout) startNutcracker(ctx context.Context, one *side, dir string) error
 		if err := os.Mkdir(data, 0o700); err != nil {
 			return err
 		}
-		if err := one.start(ctx, redisLaunch(b.redis, data, "--appendonly", "no")); err != nil {
+		if err := one.start(redisLaunch(b.redis, data, "--appendonly", "no")); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (b *bout) startNutcracker(ctx context.Context, one *side, dir string) error
 		return err
 	}
 	_, stats, _ := net.SplitHostPort(at[0])
-	return one.start(ctx, launch{name: asNutcracker, path: nutcracker, args: func(host, port string) []string {
+	return one.start(launch{name: asNutcracker, path: nutcracker, args: func(host, port string) []string {
 		var config strings.Builder
 		_ = nutcrackerConfig.Execute(&config, map[string]any{"Listen": net.JoinHostPort(host, port), "Backends": one.addrs()})
 		file := filepath.Join(dir, "nutcracker.yml")
@@ -91,13 +91,13 @@ func (b *bout) startNutcracker(ctx context.Context, one *side, dir string) error
 }
 
 // startProxy starts stand-ins for backends and the forwarding half of Ringside before them.
-func (b *bout) startProxy(ctx context.Context, one *side, dir string) error {
+func (b *bout) startProxy(one *side, dir string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	for range b.opt.backends {
-		err := one.start(ctx, launch{name: "stand-in", path: self, silent: true, args: func(host, port string) []string {
+		err := one.start(launch{name: "stand-in", path: self, silent: true, args: func(host, port string) []string {
 			return []string{actBackend, net.JoinHostPort(host, port)}
 		}})
 		if err != nil {
@@ -105,13 +105,13 @@ func (b *bout) startProxy(ctx context.Context, one *side, dir string) error {
 		}
 	}
 	backends := one.addrs()
-	return one.start(ctx, launch{name: asProxy, path: self, args: func(host, port string) []string {
+	return one.start(launch{name: asProxy, path: self, args: func(host, port string) []string {
 		return append([]string{actProxy, net.JoinHostPort(host, port), filepath.Join(dir, "data")}, backends...)
 	}})
 }
 
 // startCluster starts Ringside nodes and a proxy that joins them, and waits until each node serves its share.
-func (b *bout) startCluster(ctx context.Context, one *side, dir string) error {
+func (b *bout) startCluster(one *side, dir string) error {
 	first := ""
 	for i := range b.opt.backends + 1 {
 		at, _, err := freeport.Loopback(2)
@@ -127,11 +127,11 @@ func (b *bout) startCluster(ctx context.Context, one *side, dir string) error {
 		if i == b.opt.backends {
 			flags = append(flags, "--role", "proxy")
 		}
-		if err := one.start(ctx, ringsideLaunch(b.ringside, filepath.Join(dir, fmt.Sprint(i)), flags...)); err != nil {
+		if err := one.start(ringsideLaunch(b.ringside, filepath.Join(dir, fmt.Sprint(i)), flags...)); err != nil {
 			return err
 		}
 	}
-	limited, cancel := one.guard(ctx, spreadLimit)
+	limited, cancel := one.within(spreadLimit)
 	defer cancel()
 	return one.front().Await(limited, readyPoll, func(context.Context) error {
 		var primaries []int64

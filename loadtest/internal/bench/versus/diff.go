@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 )
 
 // diffCommand compares two reports that --json has written, as of two commits:
@@ -14,7 +13,7 @@ import (
 //	versus diff before.json after.json
 const diffCommand = "diff"
 
-const diffFormat = "%-34s%6s%7s%7s%9s%8s%7s"
+var diffTable = table{format: "%-34s%6s%7s%7s%9s%8s%7s"}
 
 // diffReports prints each workload of either report, with the ratio to Redis and the processor
 // time of Ringside in both.
@@ -22,79 +21,65 @@ func diffReports(w io.Writer, paths []string) error {
 	if len(paths) != 2 {
 		return errors.New("diff takes the files of two reports, which --json has written")
 	}
-	var reports [2]results
+	var names []string // of the workloads, in their order
+	found := make(map[string]*[2]workloadResult)
 	for i, path := range paths {
+		var rep results
 		b, err := os.ReadFile(path)
 		if err == nil {
-			err = json.Unmarshal(b, &reports[i])
+			err = json.Unmarshal(b, &rep)
 		}
-		if err == nil && len(reports[i].Pairings) == 0 {
+		if err == nil && len(rep.Pairings) == 0 {
 			err = errors.New("it has no pairings")
 		}
 		if err != nil {
 			return fmt.Errorf("read report %s: %w", path, err)
 		}
-	}
-	before, after := workloadsOf(reports[0]), workloadsOf(reports[1])
-	line := func(cells ...any) { fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf(diffFormat, cells...), " ")) }
-	line("", "ratio", "", "", "CPU µs", "", "")
-	line("", "before", "after", "", "before", "after", "")
-	printed := map[string]bool{}
-	for _, rep := range reports {
 		for _, p := range rep.Pairings {
 			for _, r := range p.Workloads {
-				if printed[r.Name] {
-					continue
+				if found[r.Name] == nil {
+					names, found[r.Name] = append(names, r.Name), new([2]workloadResult)
 				}
-				printed[r.Name] = true
-				a, b := before[r.Name], after[r.Name]
-				line(r.Name, number(a.ratio()), number(b.ratio()), change(a.ratio(), b.ratio()),
-					number(a.cpu()), number(b.cpu()), change(a.cpu(), b.cpu()))
+				found[r.Name][i] = r
 			}
 		}
+	}
+	diffTable.row(w, "", "ratio", "", "", "CPU µs", "", "")
+	diffTable.row(w, "", "before", "after", "", "before", "after", "")
+	for _, name := range names {
+		cells := []any{name}
+		for _, figure := range []func(*workloadResult) float64{medianRatio, medianCPU} {
+			before, after := figure(&found[name][0]), figure(&found[name][1])
+			change := ""
+			if before != 0 && after != 0 {
+				change = fmt.Sprintf("%+.0f%%", (after/before-1)*100)
+			}
+			cells = append(cells, known(before), known(after), change)
+		}
+		diffTable.row(w, cells...)
 	}
 	return nil
 }
 
-func workloadsOf(rep results) map[string]*workloadResult {
-	all := map[string]*workloadResult{}
-	for _, p := range rep.Pairings {
-		for i := range p.Workloads {
-			all[p.Workloads[i].Name] = &p.Workloads[i]
-		}
-	}
-	return all
-}
-
-// ratio is the median ratio to Redis; 0 if there is none.
-func (r *workloadResult) ratio() float64 {
-	if r == nil || r.Ratio == nil {
+// medianRatio is that to Redis; 0 if it is not known.
+func medianRatio(r *workloadResult) float64 {
+	if r.Ratio == nil {
 		return 0
 	}
 	return r.Ratio.Median
 }
 
-// cpu is the median of Ringside's processor time, in µs an operation; 0 if it is not known.
-func (r *workloadResult) cpu() float64 {
-	if r == nil {
-		return 0
-	}
-	if s := summary(r.Ringside); s.CPU != nil {
-		return *s.CPU
+// medianCPU is Ringside's processor time, in µs an operation; 0 if it is not known.
+func medianCPU(r *workloadResult) float64 {
+	if cpu := summary(r.Ringside).CPU; cpu != nil {
+		return *cpu
 	}
 	return 0
 }
 
-func number(v float64) string {
+func known(v float64) string {
 	if v == 0 {
 		return "-"
 	}
 	return fixed(v, 2)
-}
-
-func change(before, after float64) string {
-	if before == 0 || after == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%+.0f%%", (after/before-1)*100)
 }

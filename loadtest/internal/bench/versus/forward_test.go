@@ -125,7 +125,7 @@ func TestRatiosAreThoseOfEachRound(t *testing.T) {
 	var out bytes.Buffer
 	forwardTable.row(&out, forwardTable.head...)
 	forwardTable.printRows(&out, &w)
-	forwardTable.printFoot(&out, true)
+	printText(&out, forwardTable.foot, &results{})
 	for _, want := range []string{"GET P16 nutcracker", "2.00", "1.50–3.00", "≥ 1.6 reached"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
@@ -147,9 +147,9 @@ func TestNutcrackerContender(t *testing.T) {
 	opt := options{backends: 2, keys: 200, clients: 2, requests: 400, rounds: 1}
 	redis, _ := exec.LookPath("redis-server")
 	b := bout{session: &session{opt: opt, redis: redis}}
-	one := new(side)
+	one := newSide(t.Context(), "")
 	defer one.stop()
-	err := b.startNutcracker(t.Context(), one, t.TempDir())
+	err := b.startNutcracker(one, t.TempDir())
 	if errors.Is(err, errLeftOut) {
 		t.Skip(err)
 	}
@@ -159,15 +159,15 @@ func TestNutcrackerContender(t *testing.T) {
 	if err := fill(t.Context(), one.front().addr, opt.keys, 64); err != nil {
 		t.Error(err)
 	}
-	if used, _ := one.cpu(); len(used) != 3 || one.died() != nil {
-		t.Error(used, one.died())
+	if used, _ := one.cpu(); len(used) != 3 || one.alive.Err() != nil {
+		t.Error(used, context.Cause(one.alive))
 	}
 }
 
 func TestMissingProgramsAreLeftOut(t *testing.T) {
 	t.Setenv("PATH", "")
 	b := bout{session: &session{}}
-	if err := b.startNutcracker(t.Context(), new(side), ""); !errors.Is(err, errLeftOut) || !errors.Is(err, exec.ErrNotFound) {
+	if err := b.startNutcracker(new(side), ""); !errors.Is(err, errLeftOut) || !errors.Is(err, exec.ErrNotFound) {
 		t.Error(err)
 	}
 }

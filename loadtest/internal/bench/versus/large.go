@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -20,7 +18,6 @@ import (
 const (
 	fewElements = 1000
 	largeProbes = 2000 // of each command on each size, alternating
-	purgeWatch  = 10 * time.Second
 )
 
 // Placeholders of probes and elements, beside those of loads.
@@ -104,12 +101,12 @@ type largeResult struct {
 // collections of a thousand, and what it costs others when the many are deleted.
 func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
 	r.Elements = s.opt.large
-	one := &side{name: asRingside}
-	if err := one.start(ctx, ringsideLaunch(s.ringside, filepath.Join(s.dir, "large"))); err != nil {
+	one := newSide(ctx, asRingside)
+	defer one.stop()
+	if err := one.start(ringsideLaunch(s.ringside, filepath.Join(s.dir, "large"))); err != nil {
 		return r, err
 	}
-	defer one.stop()
-	ctx, cancel := one.guard(ctx, 2*time.Minute+time.Duration(s.opt.large)*time.Millisecond)
+	ctx, cancel := one.within(2*time.Minute + time.Duration(s.opt.large)*time.Millisecond)
 	defer cancel()
 	c, err := dial(ctx, one.front().addr)
 	if err != nil {
@@ -125,7 +122,7 @@ func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
 			}
 		}
 	}
-	one.settle(ctx, settleMost)
+	one.settle(s.opt.settleLimit())
 	s.progress.clear()
 	fmt.Fprintf(s.out, "\nCollections of %d elements beside those of %d, one client, no pipeline\n", s.opt.large, fewElements)
 	largeTable.row(s.out, largeTable.head...)
@@ -142,7 +139,7 @@ func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
 		}
 	}
 	s.progress.show("before the deletion")
-	if r.Before, r.BeforeMost, err = p.others(ctx, s.watchTime()); err != nil {
+	if r.Before, r.BeforeMost, err = p.others(ctx, s.opt.watchTime()); err != nil {
 		return r, err
 	}
 	for _, k := range rows.Large {
@@ -153,12 +150,12 @@ func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
 		r.Deletes = append(r.Deletes, largeDelete{k.Name, float64(time.Since(start).Microseconds()) / 1000})
 	}
 	s.progress.show("while all of it is purged")
-	if r.Purge, r.PurgeMost, err = p.others(ctx, s.watchTime()); err != nil {
+	if r.Purge, r.PurgeMost, err = p.others(ctx, s.opt.watchTime()); err != nil {
 		return r, err
 	}
 	s.progress.clear()
-	r.printFoot(s.out)
-	return r, one.died()
+	printText(s.out, largeTable.foot, &r)
+	return r, context.Cause(one.alive)
 }
 
 // compare asks both sizes in turn, so that both get the same of what else the machine does.
@@ -188,23 +185,4 @@ func (p *prober) others(ctx context.Context, d time.Duration) (f figures, most f
 		}
 	}
 	return figuresOf(h), float64(h.Max()) / 1000, context.Cause(ctx)
-}
-
-func (s *session) watchTime() time.Duration {
-	if s.opt.quick {
-		return time.Second
-	}
-	return purgeWatch
-}
-
-func (r *largeResult) printFoot(w io.Writer) {
-	var words []string
-	for _, d := range r.Deletes {
-		words = append(words, fmt.Sprintf("%s %s", d.Kind, fixed(d.Millis, 2)))
-	}
-	fmt.Fprintln(w)
-	wrap(w, "DEL, ms  ", strings.Join(words, ", "))
-	wrap(w, "others   ", fmt.Sprintf("SET and GET of small keys: p50 %s ms, p99 %s, at most %s; while all that is purged: p50 %s, p99 %s, at most %s",
-		fixed(r.Before.P50, 3), fixed(r.Before.P99, 3), fixed(r.BeforeMost, 2),
-		fixed(r.Purge.P50, 3), fixed(r.Purge.P99, 3), fixed(r.PurgeMost, 2)))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -45,6 +46,19 @@ const (
 	quickKeys     = 50_000
 )
 
+// settleLimit bounds the wait for background work.
+func (o options) settleLimit() time.Duration { return o.unlessQuick(30*time.Second, 2*time.Second) }
+
+// watchTime is how long other clients are watched while a large collection is removed.
+func (o options) watchTime() time.Duration { return o.unlessQuick(10*time.Second, time.Second) }
+
+func (o options) unlessQuick(usual, quick time.Duration) time.Duration {
+	if o.quick {
+		return quick
+	}
+	return usual
+}
+
 // parseOptions reports every fault at once. For --help it writes the usage to
 // help and returns [pflag.ErrHelp].
 func parseOptions(args []string, help io.Writer) (options, error) {
@@ -81,12 +95,9 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 		faults = append(faults, fmt.Errorf("%q: only flags are expected", extra))
 	}
 	if opt.quick {
-		for name, v := range map[string]struct {
-			p *int
-			n int
-		}{"rounds": {&opt.rounds, quickRounds}, "requests": {&opt.requests, quickRequests}, "keys": {&opt.keys, quickKeys}} {
+		for name, n := range map[string]int{"rounds": quickRounds, "requests": quickRequests, "keys": quickKeys} {
 			if !set.Changed(name) {
-				*v.p = v.n
+				_ = set.Set(name, fmt.Sprint(n)) // the flag takes any number
 			}
 		}
 	}

@@ -6,33 +6,23 @@ import (
 	"os"
 )
 
-// progress is a line on a terminal that says what is being done, and nothing
-// anywhere else. It is for one goroutine.
-type progress struct {
-	w     io.Writer // nil: not a terminal
-	shown bool
-}
+// progress is a line on a terminal that says what is being done, and nothing anywhere else. It is for
+// one goroutine.
+type progress struct{ w io.Writer }
 
-func newProgress(w io.Writer) *progress {
+func newProgress(w io.Writer) progress {
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return &progress{w: w}
+			return progress{w}
 		}
 	}
-	return &progress{}
+	return progress{io.Discard}
 }
 
-func (p *progress) show(format string, args ...any) {
-	if p.w != nil {
-		p.clear()
-		fmt.Fprintf(p.w, "%.79s", fmt.Sprintf(format, args...)+" …")
-		p.shown = true
-	}
+const clearLine = "\r\x1b[K"
+
+func (p progress) show(format string, args ...any) {
+	fmt.Fprintf(p.w, clearLine+"%.79s", fmt.Sprintf(format, args...)+" …")
 }
 
-func (p *progress) clear() {
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.shown = false
-	}
-}
+func (p progress) clear() { fmt.Fprint(p.w, clearLine) }

@@ -14,6 +14,15 @@ import (
 type side struct {
 	name    string
 	servers []*server // in the order of their start
+	// alive ends with the first server; its cause says how that ended.
+	alive context.Context
+	end   context.CancelCauseFunc
+}
+
+func newSide(ctx context.Context, name string) *side {
+	s := &side{name: name}
+	s.alive, s.end = context.WithCancelCause(ctx)
+	return s
 }
 
 func (s *side) front() *server { return s.servers[len(s.servers)-1] }
@@ -26,12 +35,15 @@ func (s *side) addrs() (all []string) {
 }
 
 // start starts one more server.
-func (s *side) start(ctx context.Context, l launch) error {
-	one, err := startServer(ctx, l)
+func (s *side) start(l launch) error {
+	one, err := startServer(s.alive, l)
 	if err != nil {
 		return err
 	}
 	s.servers = append(s.servers, one)
+	context.AfterFunc(one.Gone, func() {
+		s.end(one.explain(fmt.Errorf("%s ended: %w", one.name, context.Cause(one.Gone))))
+	})
 	return nil
 }
 
@@ -39,38 +51,17 @@ func (s *side) stop() {
 	for _, one := range slices.Backward(s.servers) {
 		one.stop()
 	}
+	s.end(nil)
 }
 
-// died returns why one of the servers has ended, if one has.
-func (s *side) died() error {
-	for _, one := range s.servers {
-		if !one.Runs() {
-			return one.explain(fmt.Errorf("%s ended: %w", one.name, context.Cause(one.Gone)))
-		}
-	}
-	return nil
-}
-
-// guard returns a context that ends with ctx, with one of the servers, or after limit.
-func (s *side) guard(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancelTimeout := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not finished within %v", limit))
-	ctx, cancel := context.WithCancelCause(ctx)
-	var unhook []func() bool
-	for _, one := range s.servers {
-		unhook = append(unhook, context.AfterFunc(one.Gone, func() { cancel(s.died()) }))
-	}
-	return ctx, func() {
-		for _, f := range unhook {
-			f()
-		}
-		cancel(nil)
-		cancelTimeout()
-	}
+// within returns a context that ends with alive or after limit.
+func (s *side) within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(s.alive, limit, fmt.Errorf("not finished within %v", limit))
 }
 
 // settle waits until no server does background work any more, or for limit.
-func (s *side) settle(ctx context.Context, limit time.Duration) {
-	ctx, cancel := s.guard(ctx, limit)
+func (s *side) settle(limit time.Duration) {
+	ctx, cancel := s.within(limit)
 	defer cancel()
 	for _, one := range s.servers {
 		one.settle(ctx)
