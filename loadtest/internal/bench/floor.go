@@ -13,29 +13,27 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/store/bare"
 )
 
 // A floor is a process that applies as many writes to a bare Pebble as clients send to a node: the
-// least that a backup can cost. Clients are at most floorLead writes ahead of it.
+// least that a backup can cost.
 type floor struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout io.Reader
 	dir    string
 
-	want, done atomic.Uint64
-	ending     atomic.Bool
-	failed     atomic.Pointer[error]
-	forwarding sync.WaitGroup
+	mu         sync.Mutex
+	want, done uint64 // writes
+	told       time.Time
 }
 
 const (
-	floorLead = 4096 // writes
-	floorBeat = 500 * time.Microsecond
+	floorLead = 4096                   // writes that clients may be ahead of the process
+	floorBeat = 500 * time.Microsecond // between two messages to the process, which cost time, too
 )
 
 // floorFlags are those of the process, which is this program.
@@ -69,53 +67,36 @@ func startFloor(parent string, keys, size int) (*floor, error) {
 	if err := cmp.Or(err1, err2, f.cmd.Start()); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	f.forwarding.Go(func() {
-		if err := f.forward(); err != nil {
-			err = fmt.Errorf("the bare Pebble ended: %w", err)
-			f.failed.Store(&err)
-		}
-	})
 	return f, nil
-}
-
-// forward sends the number of writes to the process, a batch every floorBeat, and waits until they are done.
-func (f *floor) forward() error {
-	defer f.stdin.Close()
-	var b [8]byte
-	for tick := time.Tick(floorBeat); !f.ending.Load() || f.done.Load() < f.want.Load(); <-tick {
-		want := f.want.Load()
-		if want == f.done.Load() {
-			continue
-		}
-		binary.LittleEndian.PutUint64(b[:], want)
-		if _, err := f.stdin.Write(b[:]); err != nil {
-			return err
-		}
-		for f.done.Load() < want {
-			if _, err := io.ReadFull(f.stdout, b[:]); err != nil {
-				return err
-			}
-			f.done.Store(binary.LittleEndian.Uint64(b[:]))
-		}
-	}
-	return nil
 }
 
 // add requests n more writes. It waits while the process is too far behind.
 func (f *floor) add(n int) error {
-	f.want.Add(uint64(n))
-	for f.want.Load()-f.done.Load() > floorLead {
-		if err := f.failed.Load(); err != nil {
-			return *err
-		}
-		time.Sleep(floorBeat)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.want += uint64(n)
+	if time.Since(f.told) < floorBeat {
+		return nil
+	}
+	f.told = time.Now()
+	return f.tell(floorLead)
+}
+
+// tell sends the number of writes to the process and waits until at most lead of them are not done.
+func (f *floor) tell(lead uint64) error {
+	_, err := f.stdin.Write(binary.LittleEndian.AppendUint64(nil, f.want))
+	for err == nil && f.want-f.done > lead {
+		var b [8]byte
+		_, err = io.ReadFull(f.stdout, b[:])
+		f.done = binary.LittleEndian.Uint64(b[:])
+	}
+	if err != nil {
+		return fmt.Errorf("the bare Pebble ended: %w", err)
 	}
 	return nil
 }
 
-// stop waits until the process has done all writes and has ended.
+// stop waits until the process has done all writes and has ended. Clients must have stopped.
 func (f *floor) stop() error {
-	f.ending.Store(true)
-	f.forwarding.Wait()
-	return errors.Join(f.cmd.Wait(), os.RemoveAll(f.dir))
+	return errors.Join(f.tell(0), f.stdin.Close(), f.cmd.Wait(), os.RemoveAll(f.dir))
 }
