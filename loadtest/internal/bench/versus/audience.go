@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -17,14 +17,14 @@ import (
 type audience struct {
 	conns   []*conn
 	message []byte // as it comes over the wire
-	got     []atomic.Int64
-	failed  atomic.Pointer[error]
+	faults  []error
 	done    sync.WaitGroup
 }
 
 const (
 	audienceBuffer = 64 << 10
-	audiencePoll   = 5 * time.Millisecond
+	// lastWait is how long a message too many may come after the last one.
+	lastWait = 5 * time.Millisecond
 	// deliverLimit is how long after the last reply to PUBLISH messages may come.
 	deliverLimit = 30 * time.Second
 )
@@ -41,8 +41,8 @@ func (a *audience) gather(ctx context.Context, l *load) error {
 	}
 	channel := l.do.Request[1]
 	a.message = wire.AppendRequest(nil, "message", channel, l.value())
-	a.got = make([]atomic.Int64, l.do.Audience)
-	for i := range a.got {
+	a.faults = make([]error, l.do.Audience)
+	for i := range a.faults {
 		c, err := dial(ctx, l.addr)
 		if err != nil {
 			return err
@@ -53,66 +53,49 @@ func (a *audience) gather(ctx context.Context, l *load) error {
 		} else if got != "subscribe,"+channel+",1" {
 			return errors.New("SUBSCRIBE is not confirmed")
 		}
-		a.done.Go(func() { a.listen(c, &a.got[i]) })
+		a.done.Go(func() { a.faults[i] = a.listen(c, l.requests) })
 	}
 	return nil
 }
 
-// listen compares all bytes with the message, whole reads at a time, and counts them: 50 of these
-// share the machine with the server.
-func (a *audience) listen(c *conn, got *atomic.Int64) {
+// listen reads so many messages. It compares all bytes with the message, whole reads at a time: 50 of
+// these share the machine with the server.
+func (a *audience) listen(c *conn, messages int) error {
 	size := len(a.message)
 	pattern := bytes.Repeat(a.message, audienceBuffer/size+2)
 	buf := make([]byte, audienceBuffer)
-	for at := 0; ; { // of the message, what comes next
+	for got, want := 0, messages*size; got < want; {
 		n, err := c.raw.Read(buf)
-		if !bytes.Equal(buf[:n], pattern[at:at+n]) {
-			err = errOtherMessage
+		if !bytes.Equal(buf[:n], pattern[got%size:][:n]) || got+n > want {
+			return errOtherMessage
 		}
-		if err != nil {
-			a.failed.CompareAndSwap(nil, &err)
-			return
+		if got += n; err != nil && got < want {
+			return fmt.Errorf("%w: %d of %d bytes: %w", errNotDelivered, got, want, err)
 		}
-		at = (at + n) % size
-		got.Add(int64(n))
 	}
+	_ = c.raw.SetReadDeadline(time.Now().Add(lastWait))
+	if n, _ := c.raw.Read(buf); n > 0 {
+		return errOtherMessage
+	}
+	return nil
 }
 
-// await returns once each has got so many messages, and fails if one gets more.
-func (a *audience) await(ctx context.Context, messages int) error {
-	want := int64(messages) * int64(len(a.message))
-	ctx, cancel := context.WithTimeoutCause(ctx, deliverLimit, errNotDelivered)
-	defer cancel()
-	poll := time.NewTicker(audiencePoll)
-	defer poll.Stop()
-	for {
-		waiting := 0
-		for i := range a.got {
-			switch got := a.got[i].Load(); {
-			case got > want:
-				return errOtherMessage
-			case got < want:
-				waiting++
-			}
-		}
-		if waiting == 0 {
-			return nil
-		}
-		if err := a.failed.Load(); err != nil {
-			return fmt.Errorf("subscriber: %w", *err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d subscribers: %w", waiting, len(a.got), context.Cause(ctx))
-		case <-poll.C:
-		}
+// await returns once all have got all messages, or the first error of one.
+func (a *audience) await() error {
+	late := time.AfterFunc(deliverLimit, a.hangUp)
+	defer late.Stop()
+	a.done.Wait()
+	return cmp.Or(a.faults...)
+}
+
+func (a *audience) hangUp() {
+	for _, c := range a.conns {
+		c.Close()
 	}
 }
 
 // dismiss ends the subscriptions.
 func (a *audience) dismiss() {
-	for _, c := range a.conns {
-		c.Close()
-	}
+	a.hangUp()
 	a.done.Wait()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
-// fakeAudience is one listener of messages on 'news', and the server's end of it.
-func fakeAudience(t *testing.T) (*audience, net.Conn) {
+// fakeAudience is one listener of so many messages on 'news', and the server's end of it.
+func fakeAudience(t *testing.T, messages int) (*audience, net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,6 +34,7 @@ func fakeAudience(t *testing.T) (*audience, net.Conn) {
 	a := new(audience)
 	t.Cleanup(a.dismiss)
 	of := fakeLoad(l.Addr().String(), "PUBLISH_50")
+	of.requests = messages
 	of.do = &command{Request: of.do.Request, Audience: 1}
 	err = a.gather(t.Context(), &of)
 	c := <-far
@@ -55,25 +56,24 @@ func TestAudienceComparesMessages(t *testing.T) {
 		{"one too many", strings.Repeat(message, 5001), errOtherMessage},
 		{"another one", strings.Repeat(message, 4999) + strings.Replace(message, l.value(), "???", 1), errOtherMessage},
 	} {
-		a, far := fakeAudience(t)
+		a, far := fakeAudience(t, 5000)
 		if _, err := far.Write([]byte(tt.sent)); err != nil {
 			t.Fatal(err)
 		}
 		far.Close()
-		a.done.Wait() // whatever was sent has been read
-		if err := a.await(t.Context(), 5000); !errors.Is(err, tt.want) {
+		if err := a.await(); !errors.Is(err, tt.want) {
 			t.Errorf("%s: the error is %v", tt.name, err)
 		}
 	}
 }
 
 func TestAudienceMissesMessages(t *testing.T) {
-	a, far := fakeAudience(t)
+	a, far := fakeAudience(t, 2)
 	if _, err := far.Write(a.message); err != nil {
 		t.Fatal(err)
 	}
 	far.Close()
-	if err := a.await(t.Context(), 2); err == nil {
+	if err := a.await(); err == nil {
 		t.Error("one message of two is enough")
 	}
 }

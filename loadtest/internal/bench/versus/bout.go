@@ -168,7 +168,7 @@ func (d driver) driveAll(ctx context.Context, l load) (figures, error) {
 	if err != nil {
 		return f, err
 	}
-	return f, errors.Join(a.await(ctx, l.requests), l.check(ctx))
+	return f, errors.Join(a.await(), l.check(ctx))
 }
 
 // timeLimit is when a measurement is given up: at two thousand commands a second, a slow disk's pace
