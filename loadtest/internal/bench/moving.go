@@ -133,7 +133,7 @@ func (o *movingOptions) watchMove(ctx context.Context, l *load) (err error) {
 	primaries, moved, all := "", int64(0), int64(0)
 	for began.IsZero() || time.Since(changed) <= moveQuiet {
 		now := time.Now()
-		state, pending, own, sum := "", int64(0), int64(0), int64(0)
+		state, pending, own, total := "", int64(0), int64(0), int64(0)
 		served := false // by the newest node
 		for _, n := range crew {
 			info, err := n.Info()
@@ -143,7 +143,7 @@ func (o *movingOptions) watchMove(ctx context.Context, l *load) (err error) {
 			state += fmt.Sprint(info["primaries"], " ")
 			pending += info["pending"]
 			own = info["own_bytes_estimate"]
-			sum += own
+			total += own
 			served = info["primaries"] > 0
 		}
 		if began.IsZero() && (pending > 0 || served) {
@@ -157,7 +157,7 @@ func (o *movingOptions) watchMove(ctx context.Context, l *load) (err error) {
 			}
 		}
 		if state != primaries || pending > 0 || !served {
-			primaries, changed, moved, all = state, now, own, sum
+			primaries, changed, moved, all = state, now, own, total
 			for i, n := range crew {
 				spent[i] = n.CPU() - used[i]
 			}

@@ -76,7 +76,7 @@ func (b *bout) run(ctx context.Context) (result pairingResult, err error) {
 		result.Memory = memoryOf(sides, b.Uncached)
 	}
 	if result.Memory != nil {
-		printText(b.out, "memory", result.Memory)
+		result.Memory.print(b.out)
 	}
 	// One may have died while another was measured.
 	for _, one := range sides {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
@@ -53,10 +52,10 @@ func (b *bout) contenders() []contender {
 // errLeftOut is the error of a contender that is not installed.
 var errLeftOut = errors.New("not measured")
 
-//go:embed nutcracker.tmpl
-var nutcrackerText string
-
-var nutcrackerConfig = template.Must(template.New("").Parse(nutcrackerText))
+// nutcrackerConfig ends where the servers follow.
+//
+//go:embed nutcracker.yml
+var nutcrackerConfig string
 
 // startNutcracker starts redis-servers and nutcracker before them.
 func (b *bout) startNutcracker(one *side, dir string) error {
@@ -82,10 +81,12 @@ func (b *bout) startNutcracker(one *side, dir string) error {
 	}
 	_, stats, _ := net.SplitHostPort(at[0])
 	return one.start(launch{name: asNutcracker, path: nutcracker, args: func(host, port string) []string {
-		var config strings.Builder
-		_ = nutcrackerConfig.Execute(&config, map[string]any{"Listen": net.JoinHostPort(host, port), "Backends": one.addrs()})
+		config := []byte(strings.ReplaceAll(nutcrackerConfig, "<listen>", net.JoinHostPort(host, port)))
+		for i, addr := range one.addrs() {
+			config = fmt.Appendf(config, "   - %s:1 backend%d\n", addr, i)
+		}
 		file := filepath.Join(dir, "nutcracker.yml")
-		_ = os.WriteFile(file, []byte(config.String()), 0o600) // nutcracker reports a missing file
+		_ = os.WriteFile(file, config, 0o600) // nutcracker reports a missing file
 		return []string{"-c", file, "-a", host, "-s", stats, "-o", filepath.Join(dir, "nutcracker.log"), "-m", "16384"}
 	}})
 }

@@ -64,3 +64,20 @@ func TestDiffRefusesWhatIsNoReport(t *testing.T) {
 		}
 	}
 }
+
+// testdata/earlier.json was written before pairings and comparisons of proxies had one result type.
+func TestDiffReadsEarlierReports(t *testing.T) {
+	const file = "testdata/earlier.json"
+	var out strings.Builder
+	if err := diffReports(&out, []string{file, file}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `                                   ratio                 CPU µs
+                                  before  after          before   after
+SET 64B P16 everysec                1.33   1.33    +0%     4.00    4.00    +0%
+LPOP 3B P16 everysec                2.29   2.29    +0%     5.00    5.00    +0%
+`
+	if got := out.String(); got != want {
+		t.Errorf("the table is\n%s\nwant\n%s", got, want)
+	}
+}

@@ -125,7 +125,7 @@ func TestRatiosAreThoseOfEachRound(t *testing.T) {
 	var out bytes.Buffer
 	forwardTable.row(&out, forwardTable.head...)
 	forwardTable.printRows(&out, &w)
-	printText(&out, forwardTable.foot, &results{})
+	forwardTable.printFoot(&out, false)
 	for _, want := range []string{"GET P16 nutcracker", "2.00", "1.50–3.00", "≥ 1.6 reached"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -154,7 +156,7 @@ func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
 		return r, err
 	}
 	s.progress.clear()
-	printText(s.out, largeTable.foot, &r)
+	r.printFoot(s.out)
 	return r, context.Cause(one.alive)
 }
 
@@ -185,4 +187,16 @@ func (p *prober) others(ctx context.Context, d time.Duration) (f figures, most f
 		}
 	}
 	return figuresOf(h), float64(h.Max()) / 1000, context.Cause(ctx)
+}
+
+func (r *largeResult) printFoot(w io.Writer) {
+	var deletes []string
+	for _, d := range r.Deletes {
+		deletes = append(deletes, d.Kind+" "+fixed(d.Millis, 2))
+	}
+	fmt.Fprintln(w)
+	wrap(w, "DEL, ms  ", "%s", strings.Join(deletes, ", "))
+	wrap(w, "others   ", "SET and GET of small keys: p50 %s ms, p99 %s, at most %s; while all that is purged: p50 %s, p99 %s, at most %s",
+		fixed(r.Before.P50, 3), fixed(r.Before.P99, 3), fixed(r.BeforeMost, 2),
+		fixed(r.Purge.P50, 3), fixed(r.Purge.P99, 3), fixed(r.PurgeMost, 2))
 }

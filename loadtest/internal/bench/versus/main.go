@@ -95,7 +95,7 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 	rep := results{Machine: describeMachine(ctx, dir, redisServer), Load: drv.name,
 		Rounds: opt.rounds, Clients: opt.clients, Keys: opt.keys, Quick: opt.quick}
 	progress.clear()
-	printText(stdout, "head", &rep)
+	printHead(stdout, &rep)
 
 	s := &session{opt: opt, driver: drv, dir: dir, ringside: binary, redis: redisServer, progress: progress, out: stdout}
 	var failed []error
@@ -120,7 +120,7 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 		}
 	}
 	if len(pairs) > 0 {
-		printText(stdout, tableOf(pairs[0].Mode).foot, &rep)
+		tableOf(pairs[0].Mode).printFoot(stdout, opt.quick)
 	}
 	if jsonFile != nil {
 		failed = append(failed, writeJSON(jsonFile, rep))

@@ -173,9 +173,6 @@ type memory struct {
 	InFlight int64 `json:"ringside_in_flight_bound"`
 }
 
-// Within reports whether Ringside kept its promise.
-func (m *memory) Within() bool { return m.RingsidePeak <= m.Bound+m.InFlight }
-
 const (
 	// memtables is how many the store lets exist before writes wait.
 	memtables = 8

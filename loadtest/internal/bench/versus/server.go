@@ -126,7 +126,7 @@ func (s *server) settle(ctx context.Context) {
 		if s.silent {
 			return
 		}
-		info, _ := ask(ctx, s.addr, "INFO", "persistence") // who refuses that rewrites no AOF
+		info, _ := ask(ctx, s.addr, "INFO", "persistence") // a server that refuses INFO rewrites no AOF
 		if !strings.Contains(info, "aof_rewrite_in_progress:1") {
 			return
 		}

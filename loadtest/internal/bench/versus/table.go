@@ -1,11 +1,10 @@
 package main
 
 import (
-	_ "embed"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
-	"text/template"
 
 	"github.com/ringside-kv/ringside/loadtest/report"
 )
@@ -13,33 +12,13 @@ import (
 // tableWidth is the number of columns that tables and texts fit, except the table of --forward.
 const tableWidth = 80
 
-//go:embed texts.tmpl
-var textsTemplate string
-
-var texts = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "fixed": fixed}).Parse(textsTemplate))
-
-// printText writes one of the texts, whose lines it breaks between words.
-func printText(w io.Writer, name string, data any) {
-	var b strings.Builder
-	if err := texts.ExecuteTemplate(&b, name, data); err != nil {
-		panic(err)
-	}
-	for line := range strings.Lines(b.String()) {
-		label, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
-		for _, part := range report.Wrap(text, tableWidth-len(label), 100) {
-			fmt.Fprintln(w, label+part)
-			label = strings.Repeat(" ", len(label))
-		}
-	}
-}
-
 // A table has columns of a fixed width, so that a row can be written as soon as it is known.
 type table struct {
 	format string
 	head   []any
 	target string // format of the target of a ratio
 	cpu    func(*sample) []*float64
-	foot   string // one of the texts
+	foot   string
 }
 
 var (
@@ -48,19 +27,23 @@ var (
 		head:   []any{"", "", "k ops/s", "ratio", "min–max", "p50 ms", "p99 ms", "CPU", "target"},
 		target: "≥ %.2f %s",
 		cpu:    func(s *sample) []*float64 { return []*float64{s.CPU} },
-		foot:   "pairing foot",
+		foot: "CPU is seconds of the server per million commands, background work included. " +
+			"MSET counts commands, of 10 keys each. The ratio is that of ops/s, Ringside's over Redis'; min–max are its rounds.",
 	}
 	forwardTable = table{
 		format: "%-8s%-12s%8s%7s%12s%7s%7s%6s%6s %s",
 		head:   []any{"", "", "k ops/s", "ratio", "min–max", "p50 ms", "p99 ms", "front", "all", "target"},
 		target: "≥ %.1f %s",
 		cpu:    func(s *sample) []*float64 { return []*float64{s.FrontCPU, s.AllCPU} },
-		foot:   "forward foot",
+		foot: "nutcracker: nutcracker before redis-servers without persistence. " +
+			"proxy: a Ringside proxy before stand-ins that keep everything in memory. " +
+			"cluster: a Ringside proxy before Ringside nodes (fsync everysec). " +
+			"The ratio is that of ops/s in each round, over nutcracker's. front and all are the CPU of the process " +
+			"that clients talk to and of all, in seconds per million commands, background work included.",
 	}
 	largeTable = table{
 		format: "%-22s%12s%9s%12s%9s%8s",
 		head:   []any{"", "p50 ms, few", "p99", "p50, many", "p99", "ratio"},
-		foot:   "large foot",
 	}
 )
 
@@ -135,6 +118,46 @@ func cpuCell(cpu *float64) string {
 		return "-"
 	}
 	return fixed(*cpu, 2)
+}
+
+// printHead tells where and how a run measures.
+func printHead(w io.Writer, rep *results) {
+	m := &rep.Machine
+	versions := m.Go + ", Redis " + m.Redis
+	if m.Redis == "" {
+		versions = m.Go + "; no redis-server on PATH: Ringside is measured alone"
+	}
+	wrap(w, "machine  ", "%s, %d cores, %s of memory", m.CPU, m.Cores, size(m.Memory))
+	wrap(w, "system   ", "%s, data on %s", m.Kernel, cmp.Or(m.FileSystem, "unknown"))
+	wrap(w, "versions ", "%s", versions)
+	wrap(w, "load     ", "%s, %d clients, %d random keys, median of %s",
+		rep.Load, rep.Clients, rep.Keys, report.Plural(rep.Rounds, "round"))
+}
+
+// printFoot explains a table.
+func (t *table) printFoot(w io.Writer, quick bool) {
+	fmt.Fprintln(w)
+	wrap(w, "", "%s", t.foot)
+	if quick {
+		wrap(w, "", "--quick is too short to judge by.")
+	}
+}
+
+func (m *memory) print(w io.Writer) {
+	redis := ""
+	if m.Redis > 0 {
+		redis = fmt.Sprintf(" Redis %s.", size(m.Redis))
+	}
+	wrap(w, "memory   ", "Ringside %s resident, %s at most; to stay within %s and up to %s of requests and replies in flight: %s.%s",
+		size(m.Ringside), size(m.RingsidePeak), size(m.Bound), size(m.InFlight), verdict(m.RingsidePeak <= m.Bound+m.InFlight), redis)
+}
+
+// wrap writes text behind a label and breaks lines between words.
+func wrap(w io.Writer, label, format string, args ...any) {
+	for _, line := range report.Wrap(fmt.Sprintf(format, args...), tableWidth-len(label), 100) {
+		fmt.Fprintln(w, label+line)
+		label = strings.Repeat(" ", len(label))
+	}
 }
 
 func size(n int64) string {

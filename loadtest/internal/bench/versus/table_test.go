@@ -33,7 +33,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	cpu := 12345.6
 	wide := sample{figures: figures{1_234_567, 12345.678, 12345.678}, CPU: &cpu}
 	var out bytes.Buffer
-	printText(&out, "head", &results{Machine: machine{CPU: strings.Repeat("a very long name of a processor ", 5), Cores: 128,
+	printHead(&out, &results{Machine: machine{CPU: strings.Repeat("a very long name of a processor ", 5), Cores: 128,
 		Memory: 1 << 40, Kernel: "linux 6.18.44-generic-and-more", FileSystem: "ext4", Go: "go1.26.0", Redis: "7.0.15"},
 		Load: loadRedisBenchmark, Clients: 10_000, Keys: maxKeys, Rounds: 1000})
 	pairs, err := selectPairings(options{requests: 1000, clients: 50, keys: 1000})
@@ -49,9 +49,9 @@ func TestTableFitsTheTerminal(t *testing.T) {
 			both.Ratio.Max = 123.456
 			pairingTable.printRows(&out, &both)
 		}
-		printText(&out, "memory", &memory{Ringside: 9999 << 20, RingsidePeak: 9999 << 20, Redis: 9999 << 20, Bound: 9999 << 20, InFlight: 9999 << 20})
+		(&memory{Ringside: 9999 << 20, RingsidePeak: 9999 << 20, Redis: 9999 << 20, Bound: 9999 << 20, InFlight: 9999 << 20}).print(&out)
 	}
-	printText(&out, pairingTable.foot, &results{Quick: true})
+	pairingTable.printFoot(&out, true)
 	checkWidth(t, out.String())
 }
 
