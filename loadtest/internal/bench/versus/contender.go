@@ -75,20 +75,24 @@ func (b *bout) startNutcracker(one *side, dir string) error {
 			return err
 		}
 	}
-	at, _, err := freeport.Loopback(1)
+	at, _, err := freeport.Loopback(2)
 	if err != nil {
 		return err
 	}
-	_, stats, _ := net.SplitHostPort(at[0])
-	return one.start(launch{name: asNutcracker, path: nutcracker, args: func(host, port string) []string {
-		config := []byte(strings.ReplaceAll(nutcrackerConfig, "<listen>", net.JoinHostPort(host, port)))
-		for i, addr := range one.addrs() {
-			config = fmt.Appendf(config, "   - %s:1 backend%d\n", addr, i)
-		}
-		file := filepath.Join(dir, "nutcracker.yml")
-		_ = os.WriteFile(file, config, 0o600) // nutcracker reports a missing file
-		return []string{"-c", file, "-a", host, "-s", stats, "-o", filepath.Join(dir, "nutcracker.log"), "-m", "16384"}
-	}})
+	config := []byte(strings.ReplaceAll(nutcrackerConfig, addrMark, at[0]))
+	for i, addr := range one.addrs() {
+		config = fmt.Appendf(config, "   - %s:1 backend%d\n", addr, i)
+	}
+	file := filepath.Join(dir, "nutcracker.yml")
+	if err := os.WriteFile(file, config, 0o600); err != nil {
+		return err
+	}
+	_, stats, err := net.SplitHostPort(at[1])
+	if err != nil {
+		return err
+	}
+	return one.start(launch{name: asNutcracker, path: nutcracker, addr: at[0],
+		args: []string{"-c", file, "-a", "127.0.0.1", "-s", stats, "-o", filepath.Join(dir, "nutcracker.log"), "-m", "16384"}})
 }
 
 // startProxy starts stand-ins for backends and the forwarding half of Ringside before them.
@@ -98,17 +102,12 @@ func (b *bout) startProxy(one *side, dir string) error {
 		return err
 	}
 	for range b.opt.backends {
-		err := one.start(launch{name: "stand-in", path: self, silent: true, args: func(host, port string) []string {
-			return []string{actBackend, net.JoinHostPort(host, port)}
-		}})
-		if err != nil {
+		if err := one.start(launch{name: "stand-in", path: self, silent: true, args: []string{actBackend, addrMark}}); err != nil {
 			return err
 		}
 	}
-	backends := one.addrs()
-	return one.start(launch{name: asProxy, path: self, args: func(host, port string) []string {
-		return append([]string{actProxy, net.JoinHostPort(host, port), filepath.Join(dir, "data")}, backends...)
-	}})
+	args := append([]string{actProxy, addrMark, filepath.Join(dir, "data")}, one.addrs()...)
+	return one.start(launch{name: asProxy, path: self, args: args})
 }
 
 // startCluster starts Ringside nodes and a proxy that joins them, and waits until each node serves its share.

@@ -24,44 +24,50 @@ const (
 type server struct {
 	*cluster.Child
 	launch
-	addr   string
 	output bytes.Buffer // valid once the process has ended
 }
 
-// launch is how a server is started on a port.
+// launch is how a server is started.
 type launch struct {
 	name string
 	path string
-	args func(host, port string) []string
+	addr string   // empty: a free one
+	args []string // with addrMark and portMark
 	// silent is set for a server that does not answer PING: it is ready when it listens.
 	silent bool
 }
 
+// Placeholders of arguments.
+const (
+	addrMark = "<addr>"
+	portMark = "<port>"
+)
+
 func ringsideLaunch(binary, dir string, extra ...string) launch {
-	return launch{name: "Ringside", path: binary, args: func(host, port string) []string {
-		return append([]string{"serve", "--addr", net.JoinHostPort(host, port), "--http-addr", "off",
-			"--bus-addr", "127.0.0.1:0", "--gossip-addr", "127.0.0.1:0", "--dir", dir}, extra...)
-	}}
+	return launch{name: "Ringside", path: binary, args: append([]string{"serve", "--addr", addrMark, "--http-addr", "off",
+		"--bus-addr", "127.0.0.1:0", "--gossip-addr", "127.0.0.1:0", "--dir", dir}, extra...)}
 }
 
 func redisLaunch(binary, dir string, extra ...string) launch {
-	return launch{name: "Redis", path: binary, args: func(host, port string) []string {
-		return append([]string{"--bind", host, "--port", port, "--dir", dir, "--save", ""}, extra...)
-	}}
+	return launch{name: "Redis", path: binary, args: append([]string{"--bind", "127.0.0.1", "--port", portMark,
+		"--dir", dir, "--save", ""}, extra...)}
 }
 
 // startServer starts the process and waits until it answers.
 func startServer(ctx context.Context, l launch) (*server, error) {
-	at, _, err := freeport.Loopback(1)
+	if l.addr == "" {
+		at, _, err := freeport.Loopback(1)
+		if err != nil {
+			return nil, err
+		}
+		l.addr = at[0]
+	}
+	_, port, err := net.SplitHostPort(l.addr)
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := net.SplitHostPort(at[0])
-	if err != nil {
-		return nil, err
-	}
-	s := &server{launch: l, addr: at[0]}
-	cmd := exec.Command(l.path, l.args(host, port)...)
+	s := &server{launch: l}
+	cmd := exec.Command(l.path, expand(l.args, addrMark, l.addr, portMark, port)...)
 	cmd.Env = cluster.CleanEnvironment(os.Environ())
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	// A grandchild, such as one that rewrites the AOF, may hold the output open.
