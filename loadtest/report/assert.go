@@ -113,7 +113,7 @@ func parseClaim(part string, at int) (claim, error) {
 	}
 	word := workload.Word{Text: strings.TrimSpace(bound), Column: at + i + len(c.operator) + indent(bound)}
 	var err error
-	c.bound, err = c.figure.unit.parse(word)
+	c.bound, err = c.figure.Unit.parse(word)
 	return c, err
 }
 
@@ -148,7 +148,7 @@ func (c *claim) parseName(w workload.Word) error {
 		key = alias
 	}
 	for i := range figures {
-		if figures[i].key == key {
+		if figures[i].Key == key {
 			c.figure = &figures[i]
 			return nil
 		}
@@ -168,7 +168,7 @@ func figureKey(name string, figures []figure) string {
 		}
 	}
 	for i := range figures {
-		consider(figures[i].key)
+		consider(figures[i].Key)
 	}
 	for alias := range aliases {
 		consider(alias)
@@ -179,7 +179,7 @@ func figureKey(name string, figures []figure) string {
 func keys(figures []figure) string {
 	var all []string
 	for i := range figures {
-		all = append(all, figures[i].key)
+		all = append(all, figures[i].Key)
 	}
 	return strings.Join(all, " ")
 }
@@ -209,7 +209,7 @@ func (c *claim) check(r *result.Report, failed map[string]bool) (faults []error)
 		if c.contestant != "" && contestant.Name != c.contestant {
 			continue
 		}
-		if c.contestant == "" && c.figure.nodes && !contestant.Cluster {
+		if c.contestant == "" && c.figure.Nodes && !contestant.Cluster {
 			skipped++
 			continue
 		}
@@ -234,9 +234,9 @@ func (c *claim) check(r *result.Report, failed map[string]bool) (faults []error)
 			}
 			switch {
 			case v.rounds == 0:
-				fault("%s: %s is not known", where, c.figure.key)
+				fault("%s: %s is not known", where, c.figure.Key)
 			case !c.holds(v):
-				fault("%s: %s is %s", where, c.figure.key, c.figure.unit.exact(v.at))
+				fault("%s: %s is %s", where, c.figure.Key, c.figure.Unit.exact(v.at))
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func (c *claim) holds(v value) bool {
 		if o.text != c.operator {
 			continue
 		}
-		if c.figure.never {
+		if c.figure.Never {
 			return o.holds(v.low, c.bound) && o.holds(v.high, c.bound)
 		}
 		return o.holds(v.at, c.bound)
@@ -284,10 +284,10 @@ func (c *claim) holds(v value) bool {
 // whole run, then those of events.
 func AssertHelp() (runs, events [][2]string) {
 	for i := range runFigures {
-		runs = append(runs, [2]string{runFigures[i].key, runFigures[i].help})
+		runs = append(runs, [2]string{runFigures[i].Key, runFigures[i].Help})
 	}
 	for i := range eventFigures {
-		events = append(events, [2]string{eventFigures[i].key, eventFigures[i].help})
+		events = append(events, [2]string{eventFigures[i].Key, eventFigures[i].Help})
 	}
 	return runs, events
 }

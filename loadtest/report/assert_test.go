@@ -161,17 +161,17 @@ func TestFiguresHaveNamesAndHelp(t *testing.T) {
 		seen := map[string]bool{}
 		for i := range figures {
 			f := &figures[i]
-			if seen[f.key] || f.help == "" || f.name == "" || len([]rune(f.name)) > nameWidth {
-				t.Errorf("%s (%s): twice, or without a name of at most %d cells, or without help", f.key, f.name, nameWidth)
+			if seen[f.Key] || f.Help == "" || f.Name == "" || len([]rune(f.Name)) > nameWidth {
+				t.Errorf("%s (%s): twice, or without a name of at most %d cells, or without help", f.Key, f.Name, nameWidth)
 			}
-			seen[f.key] = true
+			seen[f.Key] = true
 			prefix := ""
 			if f.event != nil {
 				prefix = "kill."
 			}
-			a, err := ParseAssert(prefix + f.key + ">=0")
+			a, err := ParseAssert(prefix + f.Key + ">=0")
 			if err != nil || a[0].figure != f {
-				t.Errorf("%s: %v", f.key, err)
+				t.Errorf("%s: %v", f.Key, err)
 			}
 		}
 	}

@@ -5,23 +5,20 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
 // BenchmarkTable writes a benchmark for a terminal: a table for each distribution of keys, with a
 // line for each contender and number of nodes.
 func BenchmarkTable(w io.Writer, r *sim.BenchmarkReport, options TableOptions) error {
-	t := terminal{cells: newTerminal(options).cells}
-	distribution := ""
-	for i, l := range r.Balance {
-		if l.Distribution == distribution || distributionSeen(r.Balance[:i], l.Distribution) {
-			continue
+	t := newTerminal(options)
+	seen := map[string]bool{}
+	for _, l := range r.Balance {
+		if !seen[l.Distribution] {
+			seen[l.Distribution] = true
+			t.line(4, "%s keys, %s, in each of %s", l.Distribution, Count(l.Keys), Plural(l.Iterations, "iteration"))
+			t.out.WriteString(benchmarkTable(r, l.Distribution) + "\n")
 		}
-		distribution = l.Distribution
-		t.line(4, "%s keys, %s, in each of %s", distribution, Count(int64(l.Keys)), Plural(l.Iterations, "iteration"))
-		t.out.WriteString(benchmarkTable(r, distribution) + "\n")
 	}
 	if len(r.Balance) > 0 {
 		t.line(6, "max and p99: keys of a node, as a multiple of the mean. strays: keys that moved between nodes that stayed, for each key that had to move, at the fraction of removed nodes where it is most. resize: a node joins and leaves.")
@@ -29,48 +26,42 @@ func BenchmarkTable(w io.Writer, r *sim.BenchmarkReport, options TableOptions) e
 	for _, s := range r.Skipped {
 		t.line(4, "%s with %s was left out: %v", Printable(s.Algorithm), Plural(s.Nodes, "node"), s.Err)
 	}
-	_, err := io.WriteString(w, t.out.String())
-	return err
-}
-
-func distributionSeen(figures []sim.LoadFigures, distribution string) bool {
-	for _, l := range figures {
-		if l.Distribution == distribution {
-			return true
-		}
-	}
-	return false
+	return t.write(w)
 }
 
 func benchmarkTable(r *sim.BenchmarkReport, distribution string) string {
-	w := newWriter()
-	head := table.Row{"", "nodes", "max", "p99", "strays", "lookup", "init", "resize", "memory"}
-	w.AppendHeader(head)
+	columns := make([]column, len(benchmarkHeads))
+	for i, head := range benchmarkHeads {
+		columns[i] = column{head: head, left: i == 0, after: 1}
+	}
+	var ruled []int // above each algorithm but the first
 	last := ""
 	for _, l := range r.Balance {
 		if l.Distribution != distribution {
 			continue
 		}
 		if last != "" && last != l.Algorithm {
-			w.AppendSeparator()
+			ruled = append(ruled, len(columns[0].cells))
 		}
 		last = l.Algorithm
-		row := table.Row{
-			Clip(Printable(l.Algorithm), 14), Count(int64(l.Nodes)),
-			fmt.Sprintf("%.3f", l.Relative(l.Max)), fmt.Sprintf("%.3f", l.Relative(l.P99)), strays(r, l),
-		}
-		for _, times := range [][]sim.TimeFigures{r.Lookup, r.Init, r.Resize} {
-			row = append(row, timeOf(times, l))
-		}
+		memory := ""
 		for _, m := range r.Memory {
 			if m.Subject == l.Subject {
-				row = append(row, strings.ReplaceAll(Size(int64(m.Bytes)), "iB", ""))
+				memory = strings.ReplaceAll(Size(m.Bytes), "iB", "")
 			}
 		}
-		w.AppendRow(row)
+		for i, text := range []string{
+			Clip(Printable(l.Algorithm), 14), Count(l.Nodes),
+			fmt.Sprintf("%.3f", l.Relative(l.Max)), fmt.Sprintf("%.3f", l.Relative(l.P99)), strays(r, l),
+			timeOf(r.Lookup, l), timeOf(r.Init, l), timeOf(r.Resize, l), memory,
+		} {
+			columns[i].cells = append(columns[i].cells, text)
+		}
 	}
-	return rendered(w, len(head))
+	return lay(columns, ruled...)
 }
+
+var benchmarkHeads = []string{"", "nodes", "max", "p99", "strays", "lookup", "init", "resize", "memory"}
 
 // strays are the keys that moved between survivors, as a share of those that had to move: the most of
 // all fractions.
@@ -82,7 +73,7 @@ func strays(r *sim.BenchmarkReport, l sim.LoadFigures) string {
 		}
 	}
 	if !known {
-		return "–"
+		return None
 	}
 	return Percent(most) + " %"
 }
@@ -93,5 +84,5 @@ func timeOf(times []sim.TimeFigures, l sim.LoadFigures) string {
 			return Nanos(t.Median)
 		}
 	}
-	return "–"
+	return None
 }

@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
@@ -67,7 +65,7 @@ func Compare(before, after *result.Report, tolerance float64) (*Comparison, erro
 		for k := range runFigures {
 			f := &runFigures[k]
 			d := difference{contestant: now.Name, figure: f, before: f.overall(was), after: f.overall(now)}
-			if f.goal == none || f.hidden || d.before.rounds == 0 || d.after.rounds == 0 {
+			if f.Goal == none || f.Hidden || d.before.rounds == 0 || d.after.rounds == 0 {
 				continue
 			}
 			d.verdict, d.why = f.change(d.before, d.after, tolerance)
@@ -88,7 +86,7 @@ func Compare(before, after *result.Report, tolerance float64) (*Comparison, erro
 // change says whether a figure is better or worse, and why that is not known.
 func (f *figure) change(before, after value, tolerance float64) (change, string) {
 	for _, key := range mustBeZero {
-		if f.key == key {
+		if f.Key == key {
 			switch {
 			case after.high > before.high:
 				return worse, "must be 0"
@@ -99,7 +97,7 @@ func (f *figure) change(before, after value, tolerance float64) (change, string)
 		}
 	}
 	switch {
-	case f.unit.text(before.at) == f.unit.text(after.at):
+	case f.Unit.text(before.at) == f.Unit.text(after.at):
 		return same, ""
 	case !before.whole || !after.whole:
 		return undecided, "a run was not whole"
@@ -109,7 +107,7 @@ func (f *figure) change(before, after value, tolerance float64) (change, string)
 		return same, "within the spread"
 	case before.at > 0 && after.at > 0 && math.Abs(math.Log(after.at/before.at)) <= math.Log1p(tolerance):
 		return same, "within the tolerance"
-	case f.goal.off(after.at) < f.goal.off(before.at):
+	case f.Goal.off(after.at) < f.Goal.off(before.at):
 		return better, ""
 	}
 	return worse, ""
@@ -166,7 +164,7 @@ func (c *Comparison) Verdict() string {
 		if d.figure == nil {
 			name += d.why
 		} else {
-			name += d.figure.name
+			name += d.figure.Name
 		}
 		switch d.verdict {
 		case worse:
@@ -206,7 +204,7 @@ func (c *Comparison) grid() Grid {
 		if d.before.at > 0 {
 			by = fmt.Sprintf("%+.1f %%", 100*(d.after.at/d.before.at-1))
 		}
-		row := []Cell{{Text: Clip(Printable(d.contestant), 24)}, {Text: d.figure.name}, valueCell(d.figure, d.before, false), valueCell(d.figure, d.after, false), {Text: by}, {Text: verdict, Best: d.verdict == worse || d.verdict == better}}
+		row := []Cell{{Text: Clip(Printable(d.contestant), 24)}, {Text: d.figure.Name}, valueCell(d.figure, d.before, false), valueCell(d.figure, d.after, false), {Text: by}, {Text: verdict, Best: d.verdict == worse || d.verdict == better}}
 		g.Rows = append(g.Rows, row)
 	}
 	return g
@@ -214,20 +212,15 @@ func (c *Comparison) grid() Grid {
 
 // Table writes the comparison for a terminal.
 func (c *Comparison) Table(w io.Writer) error {
-	t, g := newWriter(), c.grid()
-	head := table.Row{}
-	for _, h := range g.Head {
-		head = append(head, h)
-	}
-	t.AppendHeader(head)
-	for _, row := range g.Rows {
-		line := table.Row{}
-		for _, cell := range row {
-			line = append(line, strings.TrimSpace(cell.Text+" "+cell.Soft))
+	g := c.grid()
+	columns := make([]column, len(g.Head))
+	for i, head := range g.Head {
+		columns[i] = column{head: head, left: i == 0, after: 1}
+		for _, row := range g.Rows {
+			columns[i].cells = append(columns[i].cells, row[i].both())
 		}
-		t.AppendRow(line)
 	}
-	_, err := io.WriteString(w, rendered(t, len(head))+"\n"+strings.Join(append(c.Notes, c.Verdict()), "\n")+"\n")
+	_, err := io.WriteString(w, lay(columns)+"\n"+strings.Join(append(c.Notes, c.Verdict()), "\n")+"\n")
 	return err
 }
 
@@ -250,7 +243,7 @@ func (c *Comparison) JUnit(w io.Writer) error {
 	for i, row := range c.grid().Rows {
 		d := &c.rows[i]
 		one := junitCase{Class: row[0].Text, Name: row[1].Text}
-		text := fmt.Sprintf("%s, then %s: %s", strings.TrimSpace(row[2].Text+" "+row[2].Soft), strings.TrimSpace(row[3].Text+" "+row[3].Soft), row[5].Text)
+		text := fmt.Sprintf("%s, then %s: %s", row[2].both(), row[3].both(), row[5].Text)
 		switch d.verdict {
 		case worse:
 			one.Failure = &junitMessage{Message: text}

@@ -24,7 +24,7 @@ func changed(change func(run *result.Run)) *result.Report {
 func verdictOf(t *testing.T, c *Comparison, contestant, key string) change {
 	t.Helper()
 	for _, d := range c.rows {
-		if d.contestant == contestant && d.figure != nil && d.figure.key == key {
+		if d.contestant == contestant && d.figure != nil && d.figure.Key == key {
 			return d.verdict
 		}
 	}

@@ -17,6 +17,9 @@ type Cell struct {
 	Yardstick bool `json:"y,omitempty"`
 }
 
+// both is the text and what is said beside it.
+func (c Cell) both() string { return strings.TrimSpace(c.Text + " " + c.Soft) }
+
 // Markdown writes the table as GitHub reads it; the best is bold.
 func (t Grid) Markdown(b *strings.Builder) {
 	line := func(texts []string) { b.WriteString("| " + strings.Join(texts, " | ") + " |\n") }

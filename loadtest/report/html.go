@@ -128,7 +128,7 @@ func glossarySection() section {
 	charts := make([][2]string, 0, 12)
 	for _, list := range [][]measure{clientMeasures, clusterMeasures, nodeMeasures} {
 		for i := range list {
-			charts = append(charts, [2]string{list[i].title, list[i].help})
+			charts = append(charts, [2]string{list[i].Title, list[i].Help})
 		}
 	}
 	return section{ID: "glossary", Title: "Glossary", Text: "In [brackets] stands the name by which --assert knows a figure.", Parts: []pagePart{
@@ -142,8 +142,8 @@ func glossarySection() section {
 func terms(figures []figure) [][2]string {
 	var all [][2]string
 	for i := range figures {
-		if f := &figures[i]; !f.hidden {
-			all = append(all, [2]string{f.fullName() + " [" + f.key + "]", f.help})
+		if f := &figures[i]; !f.Hidden {
+			all = append(all, [2]string{f.fullName() + " [" + f.Key + "]", f.Help})
 		}
 	}
 	return all

@@ -22,7 +22,8 @@ func pageOf(t *testing.T, r *result.Report) string {
 }
 
 func TestThroughputCountsSuccessesOnly(t *testing.T) {
-	if got := perSecondIn(&result.Window{Operations: 120, Failed: 20}, 100); got != 1000 {
+	r, run := &result.Report{WindowMS: 100}, &result.Run{Windows: []result.Window{{Operations: 120, Failed: 20}}}
+	if got := clientMeasures[0].lines(r, run)[0].points[0].Y; got != 1000 {
 		t.Error(got)
 	}
 }
@@ -167,8 +168,8 @@ func TestPageHasEverything(t *testing.T) {
 	}
 	for _, figures := range [][]figure{runFigures, eventFigures} {
 		for i := range figures {
-			if f := &figures[i]; !f.hidden && !strings.Contains(texts(p, "glossary"), f.fullName()+" ["+f.key+"]") {
-				t.Errorf("%s is not explained", f.key)
+			if f := &figures[i]; !f.Hidden && !strings.Contains(texts(p, "glossary"), f.fullName()+" ["+f.Key+"]") {
+				t.Errorf("%s is not explained", f.Key)
 			}
 		}
 	}
@@ -257,7 +258,7 @@ func TestStallIsTheWaitOfTheOldestOperation(t *testing.T) {
 		{AtMS: 200}, {AtMS: 300}, {AtMS: 400}, {AtMS: 500, Operations: 9, P50: 10, P99: 20, P999: 30, Max: 350_000}, {AtMS: 600},
 	}}
 	nan := math.NaN()
-	lines := latencyLines(&result.Report{WindowMS: 100}, run)
+	lines := clientMeasures[1].lines(&result.Report{WindowMS: 100}, run)
 	for k, want := range [][]float64{
 		{10, 10, 50_000, 150_000, 250_000, 10, nan}, {20, 20, 50_000, 150_000, 250_000, 20, nan}, nil,
 		{nan, nan, 50_000, 150_000, 250_000, nan, nan},
@@ -279,7 +280,7 @@ func TestSingleRoundHasNoBest(t *testing.T) {
 	for _, line := range rows(r, nil) {
 		for i, best := range line.best {
 			if best {
-				t.Errorf("%s: %s is the best", line.figure.key, r.Contestants[i].Name)
+				t.Errorf("%s: %s is the best", line.figure.Key, r.Contestants[i].Name)
 			}
 		}
 	}
@@ -292,8 +293,8 @@ func TestSingleRoundHasNoBest(t *testing.T) {
 func TestLeastMovedIsNotTheBest(t *testing.T) {
 	for _, figures := range [][]figure{runFigures, eventFigures} {
 		for i := range figures {
-			if f := &figures[i]; strings.HasPrefix(f.key, "moved") && f.key != "moved/least" && f.goal != none {
-				t.Errorf("%s has a goal", f.key)
+			if f := &figures[i]; strings.HasPrefix(f.Key, "moved") && f.Key != "moved/least" && f.Goal != none {
+				t.Errorf("%s has a goal", f.Key)
 			}
 		}
 	}

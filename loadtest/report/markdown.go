@@ -22,7 +22,7 @@ func Markdown(w io.Writer, r *result.Report) error {
 		t := Grid{Head: heads(r, "events")}
 		for _, e := range all {
 			for _, line := range rows(r, &e) {
-				if !line.figure.told {
+				if !line.figure.Told {
 					continue
 				}
 				cells := figuresGrid(r, "", []row{line}).Rows[0]

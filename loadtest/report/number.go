@@ -15,7 +15,7 @@ const None = "–"
 // Significant formats a number with three significant digits and no exponent.
 func Significant(x float64) string {
 	switch a := math.Abs(x); {
-	case math.IsNaN(x) || math.IsInf(x, 0):
+	case isNone(x):
 		return None
 	case a == 0:
 		return "0"
@@ -28,36 +28,44 @@ func Significant(x float64) string {
 	}
 }
 
+// scale is what a number is divided by for the largest unit that leaves it at least 1, and that unit.
+func scale(x, factor float64, units []string) (by float64, unit string) {
+	by = 1
+	for len(units) > 1 && math.Abs(x)/by >= factor*0.9995 {
+		by, units = by*factor, units[1:]
+	}
+	return by, units[0]
+}
+
 // Scaled formats a number with three significant digits and the largest unit that
 // leaves it at least 1.
 func Scaled(x, factor float64, units ...string) string {
-	unit := 0
-	for unit < len(units)-1 && math.Abs(x) >= factor*0.9995 {
-		x /= factor
-		unit++
-	}
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	if isNone(x) {
 		return None
 	}
-	return Significant(x) + units[unit]
+	by, unit := scale(x, factor, units)
+	return Significant(x/by) + unit
 }
 
+// countable are the types of counts and of their sums.
+type countable interface{ int | int64 | float64 }
+
 // Count formats a count: 1,234 or 12.3k.
-func Count(n int64) string {
+func Count[N countable](n N) string {
 	switch {
 	case n < 0 || n >= 10_000:
 		return Scaled(float64(n), 1000, "", "k", "M", "G", "T", "P", "E")
 	case n >= 1000:
-		return strconv.FormatInt(n/1000, 10) + "," + strconv.FormatInt(1000+n%1000, 10)[1:]
+		return fmt.Sprintf("%d,%03d", int64(n)/1000, int64(n)%1000)
 	default:
-		return strconv.FormatInt(n, 10)
+		return strconv.FormatInt(int64(n), 10)
 	}
 }
 
 // Size formats a number of bytes in powers of 1024.
-func Size(n int64) string {
+func Size[N countable](n N) string {
 	if n > -1024 && n < 1024 {
-		return strconv.FormatInt(n, 10) + " B"
+		return strconv.FormatInt(int64(n), 10) + " B"
 	}
 	return Scaled(float64(n), 1024, " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB")
 }
@@ -115,7 +123,7 @@ func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	return Count(int64(n)) + " " + word + "s"
+	return Count(n) + " " + word + "s"
 }
 
 // Printable replaces characters that would break a line or a picture.

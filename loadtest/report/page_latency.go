@@ -60,7 +60,7 @@ func distributionSection(r *result.Report) section {
 		return section{}
 	}
 	return section{ID: "latency", Title: "Latency by percentile", Text: "How long operations took: the further to the right, the slower they were and the fewer. All rounds together.", Parts: []pagePart{
-		{Chart: &chart{Axis: "nines", Unit: micros.name(), Log: true, Label: "percent of the operations took no longer", Panels: []panel{p}}},
+		{Chart: &chart{Axis: "nines", Unit: string(micros), Log: true, Label: "percent of the operations took no longer", Panels: []panel{p}}},
 		tablePart("", distributionGrid(r, all)),
 	}}
 }

@@ -23,8 +23,8 @@ func figuresGrid(r *result.Report, first string, rows []row) Grid {
 }
 
 func valueCell(f *figure, v value, best bool) Cell {
-	cell := Cell{Text: v.text(f.unit), Best: best}
-	if spread := v.spread(f.unit); spread != "" {
+	cell := Cell{Text: v.text(f.Unit), Best: best}
+	if spread := v.spread(f.Unit); spread != "" {
 		cell.Soft = "(" + spread + ")"
 	}
 	return cell
@@ -105,11 +105,16 @@ func settingsGrid(r *result.Report) Grid {
 func facts(r *result.Report) [][2]string {
 	all := [][2]string{
 		{"Script", r.Script}, {"Machine", machine(r.Machine)}, {"Kernel", r.Machine.Kernel}, {"Ringside", r.Ringside}, {"Go", r.Machine.Go},
-		{"Rounds", Count(int64(r.Rounds))}, {"Windows", seconds(r.WindowMS/1000) + " long"}, {"Took", seconds(r.TookSeconds)},
+		{"Rounds", Count(r.Rounds)}, {"Windows", seconds(r.WindowMS/1000) + " long"}, {"Took", seconds(r.TookSeconds)},
 	}
 	if !r.Began.IsZero() {
 		all = append(all, [2]string{"Began", r.Began.UTC().Format("2006-01-02 15:04:05 UTC")})
 	}
+	return knownFacts(all)
+}
+
+// knownFacts are those with a text.
+func knownFacts(all [][2]string) [][2]string {
 	for i := range all {
 		all[i][1] = Printable(all[i][1])
 	}

@@ -32,7 +32,7 @@ func newTimeCharts(r *result.Report) *timeCharts {
 	lines := 8 // of the summary and of the measures that have a few lines each
 	for _, list := range [][]measure{clientMeasures, clusterMeasures, nodeMeasures} {
 		for i := range list {
-			if list[i].nodes {
+			if list[i].Of == "nodes" {
 				lines += len(t.nodes)
 			} else {
 				lines += 2
@@ -88,7 +88,7 @@ func (t *timeCharts) section(id, title string, lists ...[]measure) section {
 	for _, list := range lists {
 		for i := range list {
 			if c := t.sides(&list[i]); c != nil {
-				s.Parts = append(s.Parts, pagePart{Title: list[i].title, Help: list[i].help, Chart: c})
+				s.Parts = append(s.Parts, pagePart{Title: list[i].Title, Help: list[i].Help, Chart: c})
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (t *timeCharts) section(id, title string, lists ...[]measure) section {
 }
 
 func (t *timeCharts) chart(m *measure) *chart {
-	return &chart{Axis: "time", Until: t.until, Unit: m.unit.name(), Log: m.log}
+	return &chart{Axis: "time", Until: t.until, Unit: string(m.Unit), Log: m.Log}
 }
 
 // sides are the panels of a measure, one for each contestant; nil if no contestant has it.
@@ -107,7 +107,7 @@ func (t *timeCharts) sides(m *measure) *chart {
 		if run := shown(&t.report.Contestants[i]); run != nil {
 			for k, l := range m.lines(t.report, run) {
 				color := fmt.Sprintf("l%d", k)
-				if m.nodes {
+				if m.Of == "nodes" {
 					color = fmt.Sprintf("n%d", k)
 				}
 				if l, ok := t.line(m, l, color); ok {
@@ -153,7 +153,7 @@ func (t *timeCharts) overlay(m *measure, which int) *chart {
 // line is a line of the page; ok reports whether it has a value.
 func (t *timeCharts) line(m *measure, l line, color string) (out pageLine, ok bool) {
 	for i, p := range l.points {
-		if m.log && !(p.Y > 0) {
+		if m.Log && !(p.Y > 0) {
 			l.points[i].Y = math.NaN()
 		}
 		ok = ok || !math.IsNaN(l.points[i].Y)
@@ -178,7 +178,7 @@ func marks(run *result.Run, color string) []pageMark {
 
 // eventBars have a group for each event; nil if no contestant has the figure.
 func eventBars(r *result.Report, f *figure, even bool, most int) *bars {
-	b, any := &bars{Unit: f.unit.name()}, false
+	b, any := &bars{Unit: string(f.Unit)}, false
 	if level := 1.0; even {
 		b.Level = &level
 	}
@@ -192,14 +192,14 @@ func eventBars(r *result.Report, f *figure, even bool, most int) *bars {
 		}
 		best := best(f, values)
 		for i, v := range values {
-			one := bar{Text: v.text(f.unit), Best: best[i]}
+			one := bar{Text: v.text(f.Unit), Best: best[i]}
 			if v.rounds > 0 {
 				any = true
 				one.At = &v.at
 				if v.rounds > 1 {
 					one.Low, one.High = &v.low, &v.high
 				}
-				if s := v.spread(f.unit); s != "" {
+				if s := v.spread(f.Unit); s != "" {
 					one.Text += " (" + s + ")"
 				}
 			}
@@ -211,13 +211,4 @@ func eventBars(r *result.Report, f *figure, even bool, most int) *bars {
 		return nil
 	}
 	return b
-}
-
-func figureNamed(figures []figure, key string) *figure {
-	for i := range figures {
-		if figures[i].key == key {
-			return &figures[i]
-		}
-	}
-	panic("report: no figure " + key)
 }

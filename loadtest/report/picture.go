@@ -39,7 +39,7 @@ func SimulationPicture(w io.Writer, r *sim.Report) error {
 	if len(r.Steps) > 1 {
 		ratios := movedRatios(r)
 		level := 1.0
-		even := &bars{Unit: factor.name(), Level: &level}
+		even := &bars{Unit: string(factor), Level: &level}
 		for i := range ratios.Groups {
 			g := barGroup{Name: ratios.Groups[i].Name}
 			for j := range r.Contenders {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -48,7 +49,7 @@ func newSimPage(r *sim.Report, options PageOptions) *page {
 		p.Names = append(p.Names, pageName{Name: c.Name, Title: c.Title, Yardstick: c.Yardstick, Color: color})
 	}
 	p.Sections = append(p.Sections, section{ID: "summary", Title: "Summary", Text: "All steps together. The best of each line is marked; yardsticks can only be simulated and stand apart.",
-		Parts: []pagePart{tablePart("", summaryGrid(r)), {Legend: true}}})
+		Parts: []pagePart{tablePart("", scenarioGrid("", r, scenarioFigures(r))), {Legend: true}}})
 	add := func(s section) {
 		if len(s.Parts) > 0 {
 			p.Sections = append(p.Sections, s)
@@ -116,29 +117,25 @@ func simVerdict(r *sim.Report) string {
 	if len(r.Contenders) == 0 || len(r.Steps) == 0 {
 		return "Nothing was simulated."
 	}
-	all := SummarizeSimulation(r)
 	parts := []string{"No key was lost"}
-	for i := range all {
-		if all[i].Lost.Keys > 0 {
-			parts = []string{"Crashes lost keys: " + Count(all[i].Lost.Keys) + " of " + all[i].Contender.Name}
+	for i, cell := range figureNamed(lists.Scenario, "lost").ofScenario(r) {
+		if cell.rank > 0 {
+			parts = []string{"Crashes lost keys: " + cell.text + " of " + r.Contenders[i].Name}
 			break
 		}
 	}
-	for _, one := range []struct{ name, text string }{{"moved ÷ least", "closest to the least possible movement: %s"}, {"max/mean, keys", "most even load, fullest node ÷ mean: %s"}} {
-		for _, f := range simFigures {
-			if f.name != one.name {
-				continue
+	for _, one := range []struct{ key, text string }{
+		{"moved/least", "closest to the least possible movement: %s"}, {"keys-max/mean", "most even load, fullest node ÷ mean: %s"},
+	} {
+		var marked []string
+		cells := figureNamed(lists.Scenario, one.key).ofScenario(r)
+		for j, best := range bestCells(r.Contenders, cells) {
+			if best {
+				marked = append(marked, r.Contenders[j].Name+" "+cells[j].text)
 			}
-			var marked []string
-			cells := f.cells(all)
-			for j, best := range bestOf(r.Contenders, cells) {
-				if best {
-					marked = append(marked, r.Contenders[j].Name+" "+cells[j].text)
-				}
-			}
-			if len(marked) > 0 {
-				parts = append(parts, fmt.Sprintf(one.text, strings.Join(marked, ", ")))
-			}
+		}
+		if len(marked) > 0 {
+			parts = append(parts, fmt.Sprintf(one.text, strings.Join(marked, ", ")))
 		}
 	}
 	return Printable(strings.Join(parts, "; ")) + "."
@@ -146,44 +143,37 @@ func simVerdict(r *sim.Report) string {
 
 // simCards are three figures with their range over the steps.
 func simCards(r *sim.Report) []card {
-	all := SummarizeSimulation(r)
 	var cards []card
 	for _, one := range []struct {
-		figure, title string
-		each          func(step *sim.Step, j int) (float64, bool)
+		key, title string
+		each       string // the figure of a step that has a range
 	}{
-		{"lost, keys", "keys lost", nil},
-		{"moved ÷ least", "moved ÷ least possible", func(step *sim.Step, j int) (float64, bool) {
-			return step.Outcomes[j].Ratio, step.LeastOf(j).Keys > 0
-		}},
-		{"max/mean, keys", "fullest node ÷ mean", func(step *sim.Step, j int) (float64, bool) { return step.Outcomes[j].Balance.Keys.Max, true }},
+		{"lost", "keys lost", ""}, {"moved/least", "moved ÷ least possible", "moved/least"}, {"keys-max/mean", "fullest node ÷ mean", "keys-max/mean"},
 	} {
-		for _, f := range simFigures {
-			if f.name != one.figure {
-				continue
+		f := figureNamed(lists.Scenario, one.key)
+		c := card{Title: one.title, Help: f.Help + "; in brackets, from the lowest step to the highest", Values: []Cell{}}
+		for j, value := range tableRow("", r.Contenders, f.ofScenario(r))[1:] {
+			if one.each != "" {
+				value.Soft = rangeOf(r, figureNamed(lists.Step, one.each), j)
 			}
-			c := card{Title: one.title, Help: f.help + "; in brackets, from the lowest step to the highest", Values: []Cell{}}
-			row := f.row(r.Contenders, all)
-			for j, value := range row[1:] {
-				low, high, any := 0.0, 0.0, false
-				for i := range r.Steps {
-					if one.each == nil {
-						break
-					}
-					if x, ok := one.each(&r.Steps[i], j); ok {
-						if !any {
-							low, high, any = x, x, true
-						}
-						low, high = min(low, x), max(high, x)
-					}
-				}
-				if any && Ratio(low) != Ratio(high) {
-					value.Soft = "(" + Ratio(low) + ".." + Ratio(high) + ")"
-				}
-				c.Values = append(c.Values, value)
-			}
-			cards = append(cards, c)
+			c.Values = append(c.Values, value)
 		}
+		cards = append(cards, c)
 	}
 	return cards
+}
+
+// rangeOf is the range of a figure over the steps; empty if all are alike.
+func rangeOf(r *sim.Report, f *figure, j int) string {
+	var all []float64
+	for i := range r.Steps {
+		if f.inStep(r, i, j).ranks {
+			x, _ := f.outcome(&r.Steps[i].Outcomes[j])
+			all = append(all, x)
+		}
+	}
+	if len(all) == 0 || Ratio(slices.Min(all)) == Ratio(slices.Max(all)) {
+		return ""
+	}
+	return "(" + Ratio(slices.Min(all)) + ".." + Ratio(slices.Max(all)) + ")"
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -25,14 +26,8 @@ func SimulationMarkdown(w io.Writer, r *sim.Report) error {
 		t.Markdown(&b)
 		b.WriteByte('\n')
 	}
-	t := Grid{Head: contenderHeads("all steps", r.Contenders)}
-	all := SummarizeSimulation(r)
-	for _, f := range figuresOf(r) {
-		if !f.timed {
-			t.Rows = append(t.Rows, f.row(r.Contenders, all))
-		}
-	}
-	t.Markdown(&b)
+	untimed := slices.DeleteFunc(slices.Clone(scenarioFigures(r)), func(f figure) bool { return f.Timed })
+	scenarioGrid("all steps", r, untimed).Markdown(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -38,7 +38,7 @@ func movedSection(r *sim.Report) section {
 }
 
 func movedShares(r *sim.Report, moved func(i, j int) float64) *bars {
-	b := &bars{Unit: share.name()}
+	b := &bars{Unit: string(share)}
 	for i := 1; i < len(r.Steps); i++ {
 		least := Share(r.Steps[i].Least.Keys, copiesAfter(r, &r.Steps[i]))
 		g := barGroup{Name: stepName(r, i), Level: &least}
@@ -57,14 +57,11 @@ func movedShares(r *sim.Report, moved func(i, j int) float64) *bars {
 // movedRatios mark the best, which is nearest to 1.
 func movedRatios(r *sim.Report) *bars {
 	level := 1.0
-	b := &bars{Unit: factor.name(), Level: &level}
+	b := &bars{Unit: string(factor), Level: &level}
 	for i := 1; i < min(len(r.Steps), mostBarSteps+1); i++ {
 		g := barGroup{Name: stepName(r, i)}
-		cells := make([]simCell, len(r.Contenders))
-		for j := range cells {
-			cells[j] = ratioCell(simPlace{r, i, j})
-		}
-		for j, best := range bestOf(r.Contenders, cells) {
+		cells := figureNamed(lists.Step, "moved/least").ofStep(r, i)
+		for j, best := range bestCells(r.Contenders, cells) {
 			one := bar{Text: cells[j].text, Best: best}
 			if cells[j].ranks {
 				one.At = &r.Steps[i].Outcomes[j].Ratio
@@ -127,7 +124,7 @@ func linesByStep(r *sim.Report, from int, u unit, of func(step, contender int) f
 		p.Lines = append(p.Lines, thinned(l, all))
 	}
 	p.shareX()
-	return &chart{Axis: "step", Label: "step", Unit: u.name(), Panels: []panel{p}}
+	return &chart{Axis: "step", Label: "step", Unit: string(u), Panels: []panel{p}}
 }
 
 // thinned is a line with as many points as a page has room for.
@@ -179,7 +176,7 @@ func loads(step *sim.Step, contender int) []float64 {
 // loadSection has the sorted loads of the nodes, a panel a step, all to one scale.
 func loadSection(r *sim.Report) section {
 	steps := loadSteps(r)
-	c := &chart{Axis: "percent", Unit: factor.name(), Label: "nodes, from the emptiest to the fullest"}
+	c := &chart{Axis: "percent", Unit: string(factor), Label: "nodes, from the emptiest to the fullest"}
 	for _, i := range steps {
 		p := panel{Title: stepName(r, i) + " · " + Plural(len(r.Steps[i].Nodes), "node"), Lines: []pageLine{}}
 		for j, color := range colors(contenderNames(r.Contenders)) {

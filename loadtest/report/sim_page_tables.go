@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,15 +13,15 @@ import (
 
 func simFacts(r *sim.Report, options PageOptions) [][2]string {
 	s := r.Settings
-	keys := Count(int64(s.Keys)) + ", made up"
+	keys := Count(s.Keys) + ", made up"
 	if s.KeyFile != "" {
-		keys = Count(int64(s.Keys)) + ", from " + s.KeyFile
+		keys = Count(s.Keys) + ", from " + s.KeyFile
 	}
 	all := [][2]string{
 		{"Scenario", s.Scenario},
 		{"Order", s.Order},
 		{"Seed", strconv.FormatUint(s.Seed, 10)},
-		{"Nodes at the start", Count(int64(s.Nodes))},
+		{"Nodes at the start", Count(s.Nodes)},
 		{"Backups", backups(s)},
 		{"Keys", keys},
 		{"Bytes of keys and values", Size(s.Bytes)},
@@ -31,13 +32,7 @@ func simFacts(r *sim.Report, options PageOptions) [][2]string {
 		{"Ringside", options.Version},
 		{"Took", Duration(r.Took)},
 	}
-	var known [][2]string
-	for _, f := range all {
-		if f[1] != "" {
-			known = append(known, [2]string{f[0], Printable(f[1])})
-		}
-	}
-	return known
+	return knownFacts(all)
 }
 
 // contenderHeads names the contenders above their columns.
@@ -56,32 +51,28 @@ func contenderHeads(first string, contenders []sim.Contender) []string {
 // tableRow is a row with a cell for each contender, the best marked.
 func tableRow(name string, contenders []sim.Contender, cells []simCell) []Cell {
 	row := []Cell{{Text: name}}
-	for j, isBest := range bestOf(contenders, cells) {
+	for j, isBest := range bestCells(contenders, cells) {
 		row = append(row, Cell{Text: cells[j].text, Best: isBest, Yardstick: contenders[j].Yardstick})
 	}
 	return row
 }
 
-func summaryGrid(r *sim.Report) Grid {
-	t := Grid{Head: contenderHeads("", r.Contenders)}
-	all := SummarizeSimulation(r)
-	for _, f := range figuresOf(r) {
-		t.Rows = append(t.Rows, f.row(r.Contenders, all))
+// scenarioGrid has a row for each figure of all steps.
+func scenarioGrid(first string, r *sim.Report, figures []figure) Grid {
+	t := Grid{Head: contenderHeads(first, r.Contenders)}
+	for i := range figures {
+		t.Rows = append(t.Rows, tableRow(figures[i].Name, r.Contenders, figures[i].ofScenario(r)))
 	}
 	return t
 }
 
-func (f simFigure) row(contenders []sim.Contender, all []SimulationSummary) []Cell {
-	return tableRow(f.name, contenders, f.cells(all))
-}
-
 // byStep is a table with a row for each step and a column for each contender.
-func byStep(r *sim.Report, from int, get func(at simPlace) simCell) Grid {
+func byStep(r *sim.Report, from int, get func(i, j int) simCell) Grid {
 	t := Grid{Head: contenderHeads("step", r.Contenders)}
 	for i := from; i < min(len(r.Steps), mostPageSteps+1); i++ {
 		cells := make([]simCell, len(r.Contenders))
 		for j := range cells {
-			cells[j] = get(simPlace{r, i, j})
+			cells[j] = get(i, j)
 		}
 		t.Rows = append(t.Rows, tableRow(stepName(r, i), r.Contenders, cells))
 	}
@@ -92,35 +83,33 @@ func stepName(r *sim.Report, i int) string {
 	return fmt.Sprintf("%d: %s", i, Clip(Printable(r.Steps[i].Event), 60))
 }
 
-// movedGrid has the least possible as its first figure.
+// movedGrid has the least possible as its first figure, then what moved in percent, and how often the
+// least that is. The best is nearest to the least.
 func movedGrid(r *sim.Report) Grid {
-	t := byStep(r, 1, movedCell)
-	t.Head = append(t.Head[:1:1], append([]string{"least possible"}, t.Head[1:]...)...)
-	for k, row := range t.Rows {
+	t := byStep(r, 1, func(i, j int) simCell {
+		step := &r.Steps[i]
+		o := &step.Outcomes[j]
+		text := Percent(Share(o.Moved.Keys, copiesAfter(r, step))) + " %"
+		if step.LeastOf(j).Keys > 0 {
+			text += " (" + Ratio(o.Ratio) + " ×)"
+		}
+		return ranked(text, one.off(o.Ratio))
+	})
+	t.Head = slices.Insert(t.Head, 1, "least possible")
+	for k := range t.Rows {
 		step := &r.Steps[k+1]
 		least := Cell{Text: Percent(Share(step.Least.Keys, copiesAfter(r, step))) + " %"}
 		if len(step.LeastEach) > 0 {
 			least.Text = None
 		}
-		t.Rows[k] = append(row[:1:1], append([]Cell{least}, row[1:]...)...)
+		t.Rows[k] = slices.Insert(t.Rows[k], 1, least)
 	}
 	return t
 }
 
-// movedCell is what moved in percent, and how often the least that is. The best is
-// nearest to the least.
-func movedCell(at simPlace) simCell {
-	o := at.outcome()
-	text := Percent(Share(o.Moved.Keys, copiesAfter(at.report, at.stepOf()))) + " %"
-	if at.stepOf().LeastOf(at.contender).Keys > 0 {
-		text += " (" + Ratio(o.Ratio) + " ×)"
-	}
-	return ranked(text, offLeast(o.Ratio))
-}
-
 func measureGrid(r *sim.Report, m balanceMeasure) Grid {
-	return byStep(r, 0, func(at simPlace) simCell {
-		v := m.of(&at.outcome().Balance)
+	return byStep(r, 0, func(i, j int) simCell {
+		v := m.of(&r.Steps[i].Outcomes[j].Balance)
 		if m.unit == share {
 			return ranked(Percent(v)+" %", v)
 		}
@@ -150,17 +139,13 @@ func stepGrid(r *sim.Report, i int) Grid {
 	for j, c := range r.Contenders {
 		rows[j] = []Cell{{Text: c.Name, Yardstick: c.Yardstick}}
 	}
-	for _, c := range simColumns {
-		if i == 0 && !c.start {
+	for _, f := range lists.Step {
+		if i == 0 && !f.Start {
 			continue
 		}
-		t.Head = append(t.Head, oneLine(c.head))
-		cells := make([]simCell, len(rows))
-		for j := range rows {
-			cells[j] = c.get(simPlace{r, i, j})
-		}
-		for j, isBest := range bestOf(r.Contenders, cells) {
-			rows[j] = append(rows[j], Cell{Text: cells[j].text, Best: isBest, Yardstick: r.Contenders[j].Yardstick})
+		t.Head = append(t.Head, oneLine(f.Name))
+		for j, cell := range tableRow("", r.Contenders, f.ofStep(r, i))[1:] {
+			rows[j] = append(rows[j], cell)
 		}
 	}
 	t.Rows = rows

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +91,7 @@ func TestBestIsMarkedApartFromYardsticks(t *testing.T) {
 		{[]simCell{{text: None}, {text: None}, {text: None}, {}}, "----"},
 	} {
 		got := ""
-		for i, isBest := range bestOf(contenders, tt.cells) {
+		for i, isBest := range bestCells(contenders, tt.cells) {
 			if isBest {
 				got += contenders[i].Name
 			} else {
@@ -104,14 +105,18 @@ func TestBestIsMarkedApartFromYardsticks(t *testing.T) {
 }
 
 func TestLessThanTheLeastIsNoBetter(t *testing.T) {
-	if !(offLeast(1.01) < offLeast(0.9)) || !(offLeast(0.99) < offLeast(1.1)) || !(offLeast(0) > offLeast(100)) {
+	if !(one.off(1.01) < one.off(0.9)) || !(one.off(0.99) < one.off(1.1)) || !(one.off(0) > one.off(100)) {
 		t.Error("the best ratio is nearest to 1")
 	}
 }
 
 func TestSimulationSummaryAddsStepsUp(t *testing.T) {
 	r := simFake{nodes: 6, steps: 5, seed: 12}.report()
-	for j, s := range SummarizeSimulation(r) {
+	total := func(name string, j int) float64 {
+		i := slices.IndexFunc(lists.Scenario, func(f figure) bool { return f.Name == name })
+		return lists.Scenario[i].total(r, j)
+	}
+	for j := range r.Contenders {
 		var moved, bytes, least int64
 		worst, ranges := 0.0, 0
 		for _, step := range r.Steps {
@@ -122,9 +127,10 @@ func TestSimulationSummaryAddsStepsUp(t *testing.T) {
 			worst = max(worst, o.Balance.Keys.Max)
 			ranges = max(ranges, o.Ranges)
 		}
-		if s.Moved != (sim.Amount{Keys: moved, Bytes: bytes}) || s.Least.Keys != least || s.WorstKeys != worst || s.Ranges != ranges ||
-			s.Ratio != float64(moved)/float64(least) {
-			t.Errorf("%s: %+v", r.Contenders[j].Name, s)
+		ratio := figureNamed(lists.Scenario, "moved/least").ofScenario(r)[j].text
+		if total("moved, keys", j) != float64(moved) || total("moved, bytes", j) != float64(bytes) || total("max/mean, keys", j) != worst ||
+			total("placement, ranges", j) != float64(ranges) || ratio != Ratio(float64(moved)/float64(least)) {
+			t.Errorf("%s: %d keys, %d bytes, worst %v, %d ranges, ratio %s", r.Contenders[j].Name, moved, bytes, worst, ranges, ratio)
 		}
 	}
 }

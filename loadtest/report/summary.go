@@ -1,12 +1,31 @@
 package report
 
 import (
-	"math"
+	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
+
+// runs are all runs of a report, each with its contestant.
+func runs(r *result.Report) iter.Seq2[*result.Contestant, *result.Run] {
+	return func(yield func(*result.Contestant, *result.Run) bool) {
+		for i := range r.Contestants {
+			for j := range r.Contestants[i].Runs {
+				if !yield(&r.Contestants[i], &r.Contestants[i].Runs[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ended reports whether any run of a contestant came to its end.
+func ended(c *result.Contestant) bool {
+	return slices.ContainsFunc(c.Runs, func(r result.Run) bool { return r.Failure == "" })
+}
 
 // A value is a figure of one contestant over all its rounds.
 type value struct {
@@ -21,7 +40,7 @@ type value struct {
 // overall is a figure of the whole run.
 func (f *figure) overall(c *result.Contestant) value {
 	return f.over(c, f.run, func(r *result.Run) bool {
-		_, ok := longestUnbalanced(r)
+		_, ok := computedOfRun["balanced"](r)
 		return ok
 	})
 }
@@ -43,20 +62,20 @@ func (f *figure) in(c *result.Contestant, e eventKey) value {
 // over sums rounds up. Runs that did not come to their end count only if none did; what
 // must not happen counts in any case.
 func (f *figure) over(c *result.Contestant, of func(*result.Run) (float64, bool), settled func(*result.Run) bool) value {
-	if f.nodes && !c.Cluster {
+	if f.Nodes && !c.Cluster {
 		return value{}
 	}
-	whole := slices.ContainsFunc(c.Runs, func(r result.Run) bool { return r.Failure == "" })
 	var all []float64
+	whole := ended(c)
 	comparable := whole
 	for i := range c.Runs {
 		r := &c.Runs[i]
-		if whole && r.Failure != "" && !f.never {
+		if whole && r.Failure != "" && !f.Never {
 			continue
 		}
-		if x, ok := of(r); ok && !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if x, ok := of(r); ok && !isNone(x) {
 			all = append(all, x)
-			comparable = comparable && (!f.settled || settled(r))
+			comparable = comparable && (!f.Settled || settled(r))
 		}
 	}
 	if len(all) == 0 {
@@ -64,7 +83,7 @@ func (f *figure) over(c *result.Contestant, of func(*result.Run) (float64, bool)
 	}
 	slices.Sort(all)
 	v := value{at: median(all), low: all[0], high: all[len(all)-1], rounds: len(all), whole: comparable}
-	if f.never {
+	if f.Never {
 		v.at = v.high
 	}
 	return v
@@ -86,11 +105,9 @@ type eventKey struct {
 // events are all events of a report, in their order.
 func events(r *result.Report) []eventKey {
 	var longest []result.Event
-	for i := range r.Contestants {
-		for j := range r.Contestants[i].Runs {
-			if e := r.Contestants[i].Runs[j].Events; len(e) > len(longest) {
-				longest = e
-			}
+	for _, run := range runs(r) {
+		if len(run.Events) > len(longest) {
+			longest = run.Events
 		}
 	}
 	nth := map[string]int{}
@@ -137,12 +154,8 @@ func (k eventKey) title(r *result.Report) string {
 	title := k.label()
 	var at []float64
 	nodes, differ := "", false
-	for i := range r.Contestants {
-		for j := range r.Contestants[i].Runs {
-			e := k.of(&r.Contestants[i].Runs[j])
-			if e == nil {
-				continue
-			}
+	for _, run := range runs(r) {
+		if e := k.of(run); e != nil {
 			at = append(at, e.AtMS)
 			differ = differ || nodes != "" && e.Node != nodes
 			nodes = e.Node
@@ -176,7 +189,7 @@ func rows(r *result.Report, event *eventKey) []row {
 	var all []row
 	for i := range figures {
 		f := &figures[i]
-		if f.hidden {
+		if f.Hidden {
 			continue
 		}
 		line := row{figure: f, values: make([]value, len(r.Contestants))}
@@ -190,10 +203,10 @@ func rows(r *result.Report, event *eventKey) []row {
 			known = known || line.values[j].rounds > 0
 			any = any || line.values[j].high > 0
 		}
-		if known && (any || !f.rare) {
+		if known && (any || !f.Rare) {
 			line.name, line.best = f.fullName(), best(f, line.values)
 			if n := len(all); n > 0 && all[n-1].figure.group() == f.group() {
-				line.name = f.name
+				line.name = f.Name
 			}
 			all = append(all, line)
 		}
@@ -203,34 +216,38 @@ func rows(r *result.Report, event *eventKey) []row {
 
 // best reports which values of a figure are the best. Those that read alike share it, and those
 // whose spread over rounds touches that of the best, for a difference within the spread may
-// be chance. Nothing is marked where all share it, nor where a value is of a single round, whose
-// spread is unknown.
+// be chance. Nothing is marked where a value is of a single round, whose spread is unknown.
 func best(f *figure, values []value) []bool {
-	marks := make([]bool, len(values))
-	first := -1
-	for i, v := range values {
-		if f.goal != none && v.rounds > 0 && v.whole && (first < 0 || f.goal.off(v.at) < f.goal.off(values[first].at)) {
+	compared := func(i int) bool { return f.Goal != none && values[i].rounds > 0 && values[i].whole }
+	for i := range values {
+		if compared(i) && values[i].rounds < 2 {
+			return make([]bool, len(values))
+		}
+	}
+	return bestOf(len(values), compared,
+		func(i int) float64 { return f.Goal.off(values[i].at) },
+		func(i, k int) bool {
+			return f.Unit.text(values[i].at) == f.Unit.text(values[k].at) || values[i].touches(values[k])
+		})
+}
+
+// bestOf reports which of n figures are the best: that which is nearest to its goal, the first of several,
+// and all that are alike to it. Nothing is marked where all that are compared are alike.
+func bestOf(n int, compared func(i int) bool, off func(i int) float64, alike func(i, k int) bool) []bool {
+	first, differ := -1, false
+	for i := range n {
+		if compared(i) && (first < 0 || off(i) < off(first)) {
 			first = i
 		}
 	}
-	if first < 0 {
-		return marks
-	}
-	shared, compared := 0, 0
-	for i, v := range values {
-		if v.rounds == 0 || !v.whole {
-			continue
-		}
-		compared++
-		if v.rounds < 2 {
-			return make([]bool, len(values))
-		}
-		if f.unit.text(v.at) == f.unit.text(values[first].at) || v.touches(values[first]) {
-			marks[i] = true
-			shared++
+	marks := make([]bool, n)
+	for i := range n {
+		if compared(i) {
+			marks[i] = alike(i, first)
+			differ = differ || !marks[i]
 		}
 	}
-	if shared == compared {
+	if !differ {
 		clear(marks)
 	}
 	return marks
@@ -263,30 +280,32 @@ func (v value) spread(u unit) string {
 // shown is the run that charts show of a contestant: that with the median throughput of
 // those that came to their end; nil if there is none at all.
 func shown(c *result.Contestant) *result.Run {
-	var runs []*result.Run
-	whole := slices.ContainsFunc(c.Runs, func(r result.Run) bool { return r.Failure == "" })
+	var all []*result.Run
 	for i := range c.Runs {
-		if r := &c.Runs[i]; !whole || r.Failure == "" {
-			runs = append(runs, r)
+		if c.Runs[i].Failure == "" || !ended(c) {
+			all = append(all, &c.Runs[i])
 		}
 	}
-	if len(runs) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
-	throughput := func(r *result.Run) float64 {
-		x, _ := runFigures[0].run(r)
-		return x
-	}
-	slices.SortStableFunc(runs, func(a, b *result.Run) int {
-		switch x, y := throughput(a), throughput(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+	slices.SortStableFunc(all, func(a, b *result.Run) int {
+		x, _ := runFigures[0].run(a)
+		y, _ := runFigures[0].run(b)
+		return cmp.Compare(x, y)
 	})
-	return runs[(len(runs)-1)/2]
+	return all[(len(all)-1)/2]
+}
+
+// shownRuns are the runs that charts show, each with the number of its contestant.
+func shownRuns(r *result.Report) iter.Seq2[int, *result.Run] {
+	return func(yield func(int, *result.Run) bool) {
+		for i := range r.Contestants {
+			if run := shown(&r.Contestants[i]); run != nil && !yield(i, run) {
+				return
+			}
+		}
+	}
 }
 
 func seconds(s float64) string {

@@ -86,7 +86,7 @@ func TestUnknownFiguresAreMissing(t *testing.T) {
 }
 
 func TestBestFigureIsMarked(t *testing.T) {
-	high, low, one, no := figure{goal: high}, figure{goal: low}, figure{goal: one, unit: factor}, figure{}
+	high, low, one, no := figure{Goal: high}, figure{Goal: low}, figure{Goal: one, Unit: factor}, figure{}
 	v := func(all ...float64) value {
 		return value{at: all[0], low: all[1], high: all[2], rounds: 3, whole: true}
 	}
@@ -139,7 +139,7 @@ func TestOnlyBalancedContestantsHaveMovedAll(t *testing.T) {
 			v = f.overall(&r.Contestants[0])
 		}
 		if v.rounds != 2 || v.whole != want {
-			t.Errorf("%s: %+v, to be compared: %v", f.key, v, want)
+			t.Errorf("%s: %+v, to be compared: %v", f.Key, v, want)
 		}
 	}
 	if v := moved.in(&r.Contestants[1], e); !v.whole {
@@ -154,7 +154,7 @@ func TestRowsNameTheirContinuation(t *testing.T) {
 	names := func() string {
 		var all []string
 		for _, line := range rows(r, &events(r)[0]) {
-			if strings.HasPrefix(line.figure.key, "throughput") || strings.HasPrefix(line.figure.key, "p99") {
+			if strings.HasPrefix(line.figure.Key, "throughput") || strings.HasPrefix(line.figure.Key, "p99") {
 				all = append(all, line.name)
 			}
 		}
@@ -221,7 +221,7 @@ func TestFiguresAreWrittenWithTheirUnit(t *testing.T) {
 		{factor, 1.234, "1.23"}, {share, 0.125, "12.5 %"}, {plain, 0.5, "0.50"}, {plain, math.NaN(), "–"}, {micros, math.Inf(1), "–"},
 	} {
 		if got := tt.unit.text(tt.x); got != tt.want {
-			t.Errorf("%v of unit %d: %q, want %q", tt.x, tt.unit, got, tt.want)
+			t.Errorf("%v of unit %s: %q, want %q", tt.x, tt.unit, got, tt.want)
 		}
 	}
 	if got := micros.spread(2000, 900, 12_000); got != "0.90..12.0" {

@@ -18,23 +18,6 @@ type TableOptions struct {
 	Wide bool
 }
 
-// terminal is the text of a table, and the width of its lines in cells.
-type terminal struct {
-	cells int
-	out   strings.Builder
-}
-
-func newTerminal(options TableOptions) terminal {
-	return terminal{cells: max(options.Width, leastWidth)}
-}
-
-// line writes a paragraph of at most so many lines.
-func (t *terminal) line(lines int, format string, args ...any) {
-	for _, line := range Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
-		t.out.WriteString(line + "\n")
-	}
-}
-
 const (
 	leastWidth = 80
 	nameWidth  = 17 // of figures
@@ -49,29 +32,24 @@ const mark = "*"
 // at most 80 cells unless the options give more; contestants that do not fit beside the
 // others stand in tables of their own below.
 func Table(w io.Writer, r *result.Report, options TableOptions) error {
-	t := figureTables{terminal: newTerminal(options), report: r, color: options.Color}
-	t.heading()
-	if len(r.Contestants) > 0 {
-		t.block("All of it", rows(r, nil))
-		for _, e := range events(r) {
-			t.block(capital(e.title(r)), rows(r, &e))
-		}
-	}
-	t.notes()
-	_, err := io.WriteString(w, t.out.String())
-	return err
-}
-
-type figureTables struct {
-	terminal
-	report *result.Report
-	color  bool
-}
-
-func (t *figureTables) heading() {
-	for _, line := range headingLines(t.report) {
+	t := newTerminal(options)
+	for _, line := range headingLines(r) {
 		t.line(4, "%s", line)
 	}
+	if len(r.Contestants) > 0 {
+		t.block("All of it", r, rows(r, nil))
+		for _, e := range events(r) {
+			t.block(capital(e.title(r)), r, rows(r, &e))
+		}
+	}
+	t.out.WriteString("\n")
+	for _, note := range notes(r) {
+		t.line(6, "%s", note)
+	}
+	if legend := legendText(r); legend != "" {
+		t.line(4, "%s %s", mark, legend)
+	}
+	return t.write(w)
 }
 
 // headingLines say what was asked for.
@@ -114,125 +92,67 @@ func machine(m result.Machine) string {
 }
 
 // block is a table of rows, or several below each other.
-func (t *figureTables) block(title string, rows []row) {
+func (t *terminal) block(title string, r *result.Report, rows []row) {
 	if len(rows) == 0 {
 		return
 	}
 	t.out.WriteString("\n")
 	t.line(2, "%s", title)
-	columns := make([]tableColumn, len(t.report.Contestants))
-	for j := range columns {
-		columns[j] = newTableColumn(&t.report.Contestants[j], j, rows)
+	first := column{left: true, least: nameWidth}
+	for _, row := range rows {
+		first.cells = append(first.cells, row.name)
 	}
-	for from := 0; from < len(columns); {
-		to, used := from, nameWidth
-		for to < len(columns) && (to == from || used+2+columns[to].width() <= t.cells) {
-			used += 2 + columns[to].width()
-			to++
-		}
-		if from > 0 {
+	columns := make([]column, len(r.Contestants))
+	for j := range columns {
+		columns[j] = column{head: Clip(Printable(heading(&r.Contestants[j])), headWidth), left: true, before: 2, cells: t.figures(rows, j)}
+	}
+	for k, part := range t.beside(first, columns) {
+		if k > 0 {
 			t.out.WriteString("\n")
 		}
-		t.columns(rows, columns[from:to])
-		from = to
+		t.out.WriteString(lay(part))
 	}
 }
 
-func (t *figureTables) columns(rows []row, columns []tableColumn) {
-	var lines []string
-	head := strings.Repeat(" ", nameWidth)
-	rule := strings.Repeat("─", nameWidth)
-	for _, c := range columns {
-		head += "  " + c.head + strings.Repeat(" ", c.width()-Width(c.head))
-		rule += "──" + strings.Repeat("─", c.width())
-	}
-	lines = append(lines, head, rule)
+// figures are those of one contestant: values on the right with room for a mark, then spreads on the left.
+func (t *terminal) figures(rows []row, j int) []string {
+	values, spreads := make([]string, len(rows)), make([]string, len(rows))
+	valueWidth, spreadWidth := 0, 0
 	for i, r := range rows {
-		line := r.name + strings.Repeat(" ", nameWidth-Width(r.name))
-		for _, c := range columns {
-			cell := c.cells[i]
-			text := strings.Repeat(" ", c.value-Width(cell.text)) + cell.text
-			marked := " "
-			if cell.best {
-				marked = mark
-				text = t.colored("\x1b[1;32m", text)
-			}
-			line += "  " + text + marked
-			if c.spread > 0 {
-				line += " " + t.colored("\x1b[2m", cell.spread) + strings.Repeat(" ", c.spread-Width(cell.spread))
-			}
-			line += strings.Repeat(" ", c.width()-c.taken())
+		// Without the space before the unit, three contestants with spreads fit 80 cells.
+		values[i] = strings.ReplaceAll(r.values[j].text(r.figure.Unit), " ", "")
+		spreads[i] = r.values[j].spread(r.figure.Unit)
+		valueWidth, spreadWidth = max(valueWidth, Width(values[i])), max(spreadWidth, Width(spreads[i]))
+	}
+	for i, r := range rows {
+		text, marked := strings.Repeat(" ", valueWidth-Width(values[i]))+values[i], " "
+		if r.best[j] {
+			text, marked = t.colored("\x1b[1;32m", text), mark
 		}
-		lines = append(lines, line)
+		values[i] = text + marked
+		if spreadWidth > 0 {
+			values[i] += " " + t.colored("\x1b[2m", spreads[i])
+		}
 	}
-	for _, line := range lines {
-		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
+	return values
 }
 
-func (t *figureTables) colored(with, text string) string {
+func (t *terminal) colored(with, text string) string {
 	if !t.color || strings.TrimSpace(text) == "" {
 		return text
 	}
 	return with + text + "\x1b[0m"
 }
 
-// A tableColumn is that of one contestant: values to the right with room for a mark, then
-// spreads to the left.
-type tableColumn struct {
-	head          string
-	value, spread int // widths
-	cells         []tableCell
-}
-
-type tableCell struct {
-	text, spread string
-	best         bool
-}
-
-func newTableColumn(c *result.Contestant, j int, rows []row) tableColumn {
-	column := tableColumn{head: Clip(Printable(heading(c)), headWidth)}
-	for _, r := range rows {
-		v := r.values[j]
-		// Without the space before the unit, three contestants with spreads fit 80 cells.
-		cell := tableCell{strings.ReplaceAll(v.text(r.figure.unit), " ", ""), v.spread(r.figure.unit), r.best[j]}
-		column.value = max(column.value, Width(cell.text))
-		column.spread = max(column.spread, Width(cell.spread))
-		column.cells = append(column.cells, cell)
-	}
-	return column
-}
-
 // heading is a contestant's name, and whether there is only a part of it, or nothing.
 func heading(c *result.Contestant) string {
-	if len(c.Runs) == 0 {
+	switch {
+	case len(c.Runs) == 0:
 		return c.Name + " (not run)"
+	case !ended(c):
+		return c.Name + " (part)"
 	}
-	for i := range c.Runs {
-		if c.Runs[i].Failure == "" {
-			return c.Name
-		}
-	}
-	return c.Name + " (part)"
-}
-
-func (c tableColumn) taken() int {
-	if c.spread > 0 {
-		return c.value + 1 + 1 + c.spread
-	}
-	return c.value + 1
-}
-
-func (c tableColumn) width() int { return max(c.taken(), Width(c.head)) }
-
-func (t *figureTables) notes() {
-	t.out.WriteString("\n")
-	for _, note := range notes(t.report) {
-		t.line(6, "%s", note)
-	}
-	if legend := legendText(t.report); legend != "" {
-		t.line(4, "%s %s", mark, legend)
-	}
+	return c.Name
 }
 
 // legendText explains marks and spreads; empty if there are none.

@@ -3,55 +3,121 @@ package report
 import (
 	"math"
 	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
-// A unit says how a figure is written. Times are in microseconds.
-type unit uint8
+// A unit says how a figure is written. Its name is how figures.json and the script of a page know it.
+type unit string
 
+// The units of load tests, of which assertions have bounds.
 const (
-	plain unit = iota
-	count
-	perSecond
-	micros
-	sized
-	factor
-	share // of 1, written in percent
+	plain     unit = "plain"
+	count     unit = "count"
+	perSecond unit = "rate"
+	micros    unit = "micros"
+	sized     unit = "bytes"
+	factor    unit = "factor"
+	share     unit = "share" // of 1, written in percent
 )
+
+// copies is the unit of counts that are shown as a share of all copies of keys.
+const copies unit = "copies"
+
+// simulated are the further units, of simulations.
+var simulated = map[unit]func(float64) string{
+	"number":   Count[float64],
+	"size":     Size[float64],
+	"ratio":    Ratio,
+	"percent":  Percent,
+	copies:     Percent,
+	"nanos":    Nanos,
+	"duration": func(x float64) string { return Duration(time.Duration(x)) },
+}
+
+// A suffix of a number, and what it multiplies it by.
+type suffix struct {
+	text  string
+	times float64
+}
+
+var thousands = []suffix{{"k", 1e3}, {"K", 1e3}, {"m", 1e6}, {"M", 1e6}, {"g", 1e9}, {"G", 1e9}}
+
+// bounds say how a bound is written in a unit: with an example, and with what may stand after the
+// number, the longer before what they end with.
+var bounds = map[unit]struct {
+	example  string
+	suffixes []suffix
+}{
+	plain:  {"a number, as in 1.2", nil},
+	factor: {"a number, as in 1.2", nil},
+	micros: {"a time, as in 500us, 5ms or 2s", []suffix{{"us", 1}, {"µs", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 60e6}}},
+	sized: {"a number of bytes, as in 64MiB",
+		append([]suffix{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"B", 1}}, thousands...)},
+	perSecond: {"a number each second, as in 10000 or 10k", append([]suffix{{"/s", 1}}, thousands...)},
+	count:     {"a number, as in 0 or 10k", append([]suffix{{"/s", 1}}, thousands...)},
+	share:     {"a share, as in 0.5 or 50%", []suffix{{"%", 0.01}}},
+}
+
+// parse reads a bound in this unit.
+func (u unit) parse(w workload.Word) (float64, error) {
+	number, times, found := w.Text, 1.0, false
+	for _, s := range bounds[u].suffixes {
+		if rest, ok := strings.CutSuffix(number, s.text); ok {
+			number, times, found = strings.TrimRight(rest, " "), s.times, true
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	switch {
+	case w.Text == "":
+		return 0, w.Fault(ErrAssert, "the bound is missing")
+	case err != nil || isNone(x) || x < 0 || strings.ContainsAny(number, "xXpP_"):
+		return 0, w.Fault(ErrAssert, "%.40q is not %s", w.Text, bounds[u].example)
+	case u == micros && !found && x != 0:
+		return 0, w.Fault(ErrAssert, "%.40q has no unit: us, ms, s or m", w.Text)
+	}
+	return x * times, nil
+}
+
+// exact is a number with its unit and enough digits to see why it is beyond a bound.
+func (u unit) exact(x float64) string {
+	if u == count || u == perSecond {
+		return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
+	}
+	by, suffix := u.scale(x)
+	return strconv.FormatFloat(x/by, 'g', 6, 64) + suffix
+}
 
 // scale is what a number is divided by, and what stands after it then.
 func (u unit) scale(x float64) (by float64, suffix string) {
-	pick := func(step float64, units ...string) (float64, string) {
-		by, i := 1.0, 0
-		for i < len(units)-1 && math.Abs(x)/by >= step*0.9995 {
-			by *= step
-			i++
-		}
-		return by, units[i]
-	}
 	switch u {
 	case count, perSecond:
-		if math.Abs(x) < 9999.5 {
-			return 1, ""
+		if math.Abs(x) >= 9999.5 {
+			return scale(x, 1000, []string{"", "k", "M", "G", "T", "P"})
 		}
-		return pick(1000, "", "k", "M", "G", "T", "P")
 	case micros:
-		return pick(1000, " µs", " ms", " s", " ks")
+		return scale(x, 1000, []string{" µs", " ms", " s", " ks"})
 	case sized:
-		return pick(1024, " B", " KiB", " MiB", " GiB", " TiB", " PiB")
+		return scale(x, 1024, []string{" B", " KiB", " MiB", " GiB", " TiB", " PiB"})
 	case share:
 		return 0.01, " %"
-	default:
-		return 1, ""
 	}
+	return 1, ""
 }
 
 // text is a number with its unit.
 func (u unit) text(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	if form := simulated[u]; form != nil {
+		return form(x)
+	}
+	if isNone(x) {
 		return None
 	}
 	if (u == count || u == perSecond) && math.Abs(x) < 9999.5 && (x == math.Trunc(x) || math.Abs(x) >= 999.5) {
-		return Count(int64(math.Round(x)))
+		return Count(math.Round(x))
 	}
 	by, suffix := u.scale(x)
 	return u.number(x/by) + suffix
@@ -69,9 +135,4 @@ func (u unit) number(x float64) string {
 func (u unit) spread(of, low, high float64) string {
 	by, _ := u.scale(of)
 	return u.number(low/by) + ".." + u.number(high/by)
-}
-
-// name is how the script of a page knows the unit.
-func (u unit) name() string {
-	return [...]string{plain: "plain", count: "count", perSecond: "rate", micros: "micros", sized: "bytes", factor: "factor", share: "share"}[u]
 }

@@ -20,7 +20,7 @@ func verdict(r *result.Report) string {
 		{"pause", "shortest pauses: %s", "pauses do not differ beyond their spread (%s)", "longest pause: %s"},
 	} {
 		for _, line := range all {
-			if line.figure.key == one.key {
+			if line.figure.Key == one.key {
 				parts = append(parts, compared(r, line, one.best, one.alike, one.single))
 			}
 		}
@@ -41,11 +41,11 @@ func compared(r *result.Report, line row, best, alike, single string) string {
 			continue
 		}
 		known++
-		text := v.text(line.figure.unit)
+		text := v.text(line.figure.Unit)
 		if len(line.values) > 1 {
 			text = shortName(&r.Contestants[i]) + " " + text
 		}
-		if spread := v.spread(line.figure.unit); spread != "" {
+		if spread := v.spread(line.figure.Unit); spread != "" {
 			text += " (" + spread + ")"
 		}
 		each = append(each, text)
@@ -110,7 +110,7 @@ func cards(r *result.Report) []card {
 		for i := range r.Contestants {
 			values[i] = f.overall(&r.Contestants[i])
 		}
-		c := card{Title: f.name, Help: f.help, Values: []Cell{}}
+		c := card{Title: f.Name, Help: f.Help, Values: []Cell{}}
 		if key == "moved/least" {
 			c.Title = "moved ÷ least possible"
 		}
