@@ -32,28 +32,16 @@ func newPage(r *result.Report, options PageOptions) *page {
 	for i, color := range colors(names(r)) {
 		p.Names = append(p.Names, pageName{Name: shortName(&r.Contestants[i]), Color: color})
 	}
-	add := func(s section) {
-		if len(s.Parts) > 0 {
-			p.Sections = append(p.Sections, s)
-		}
-	}
 	if len(r.Contestants) > 0 {
-		p.Nodes = make([]string, len(nodeIndex(r)))
-		for name, i := range nodeIndex(r) {
-			p.Nodes[i] = Clip(Printable(name), 30)
+		p.Nodes = []string{}
+		for _, name := range nodeNames(r) {
+			p.Nodes = append(p.Nodes, Clip(Printable(name), 30))
 		}
 		t := newTimeCharts(r)
-		add(t.summary())
-		add(eventsSection(r))
-		add(distributionSection(r))
-		add(nodeLoadSection(r))
-		add(ownersSection(r))
-		add(t.section("clients", "Over time", clientMeasures, clusterMeasures))
-		add(t.section("nodes", "Nodes", nodeMeasures))
-		add(stepsSection(r))
+		p.add(t.summary(), eventsSection(r), distributionSection(r), nodeLoadSection(r), ownersSection(r),
+			t.section("clients", "Over time", clientMeasures, clusterMeasures), t.section("nodes", "Nodes", nodeMeasures), stepsSection(r))
 	}
-	add(settingsSection(r))
-	add(glossarySection())
+	p.add(settingsSection(r), glossarySection())
 	return p
 }
 
@@ -65,9 +53,9 @@ func title(r *result.Report) string {
 	case 1:
 		return "Load test of " + shortName(&r.Contestants[0])
 	}
-	var all []string
-	for i := range r.Contestants {
-		all = append(all, Clip(Printable(r.Contestants[i].Name), 30))
+	all := names(r)
+	for i := range all {
+		all[i] = Clip(Printable(all[i]), 30)
 	}
 	return "Load test: " + Clip(strings.Join(all[:len(all)-1], ", ")+" and "+all[len(all)-1], 200)
 }
@@ -83,14 +71,18 @@ func names(r *result.Report) []string {
 	return all
 }
 
+// pageEvents are the events that a page has room for.
+func pageEvents(r *result.Report) []eventKey {
+	all := events(r)
+	return all[:min(len(all), mostPageEvents)]
+}
+
 func eventsSection(r *result.Report) section {
 	s := section{ID: "events", Title: "Events", Text: "What each event moved and what clients noticed of it, until the next event."}
-	all := events(r)
-	if n := len(all); n > mostPageEvents {
+	if n := len(events(r)); n > mostPageEvents {
 		s.Text += fmt.Sprintf(" There were %d events. The first %d are here; JSON and CSV have all.", n, mostPageEvents)
-		all = all[:mostPageEvents]
 	}
-	for _, e := range all {
+	for _, e := range pageEvents(r) {
 		s.Parts = append(s.Parts, tablePart(capital(e.title(r)), figuresGrid(r, "", rows(r, &e))))
 	}
 	return s
@@ -99,12 +91,8 @@ func eventsSection(r *result.Report) section {
 // stepsSection has the steps of the script of each contestant.
 func stepsSection(r *result.Report) section {
 	s := section{ID: "details", Title: "Step by step"}
-	for i := range r.Contestants {
+	for i, run := range shownRuns(r) {
 		c := &r.Contestants[i]
-		run := shown(c)
-		if run == nil {
-			continue
-		}
 		s.Parts = append(s.Parts, tablePart(fmt.Sprintf("%s, round %d of %d", shortName(c), run.Round, len(c.Runs)), phasesGrid(run)))
 		if g := commandsGrid(run); len(g.Rows) > 0 {
 			s.Parts = append(s.Parts, tablePart("", g))
@@ -116,7 +104,7 @@ func stepsSection(r *result.Report) section {
 func settingsSection(r *result.Report) section {
 	s := section{ID: "settings", Title: "Settings", Parts: []pagePart{{Terms: facts(r)}}}
 	if g := settingsGrid(r); len(g.Rows) > 0 {
-		s.Parts = append(s.Parts, pagePart{Title: "All settings", Fold: "closed", Table: &g})
+		s.Parts = append(s.Parts, foldedTable("All settings", g))
 	}
 	if r.Command != "" {
 		s.Parts = append(s.Parts, pagePart{Help: "The same again (times apart):", Command: Printable(r.Command)})

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +30,7 @@ func JSON(w io.Writer, r *result.Report) error {
 		return fmt.Errorf("write json: %w", err)
 	}
 	out := bufio.NewWriter(w)
-	breakLines(out, text)
-	if err := out.Flush(); err != nil {
+	if err := errors.Join(breakLines(out, text), out.Flush()); err != nil {
 		return fmt.Errorf("write json: %w", err)
 	}
 	return nil
@@ -64,52 +64,25 @@ func Read(from io.Reader) (*result.Report, error) {
 // own: those of a run, and the elements of its lists.
 const lineDepth = 6
 
-// breakLines writes compact JSON with lines that can be read and compared: one for each
-// field and element down to lineDepth.
-func breakLines(out *bufio.Writer, text []byte) {
-	depth, quoted, escaped := 0, false, false
-	newLine := func() {
-		_ = out.WriteByte('\n')
-		for range depth {
-			_, _ = out.WriteString(" ")
-		}
+// breakLines breaks JSON into lines that can be read and compared: one for each field and element down to
+// lineDepth.
+func breakLines(out *bufio.Writer, text []byte) error {
+	var broken bytes.Buffer
+	if err := json.Indent(&broken, text, "", " "); err != nil {
+		return err
 	}
-	for i, c := range text {
-		if quoted {
-			_ = out.WriteByte(c)
-			quoted = escaped || c != '"'
-			escaped = !escaped && c == '\\'
-			continue
+	for line := range bytes.Lines(broken.Bytes()) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		content := bytes.TrimLeft(line, " ")
+		switch depth := len(line) - len(content); {
+		case depth > lineDepth, depth == lineDepth && (content[0] == '}' || content[0] == ']'):
+			line = content // goes on with the line before
+		case depth > 0 || content[0] == '}':
+			_ = out.WriteByte('\n')
 		}
-		switch c {
-		case '"':
-			quoted = true
-			_ = out.WriteByte(c)
-		case '{', '[':
-			depth++
-			_ = out.WriteByte(c)
-			if depth <= lineDepth && text[i+1] != '}' && text[i+1] != ']' {
-				newLine()
-			}
-		case '}', ']':
-			depth--
-			if depth < lineDepth && text[i-1] != '{' && text[i-1] != '[' {
-				newLine()
-			}
-			_ = out.WriteByte(c)
-		case ',':
-			_ = out.WriteByte(c)
-			if depth <= lineDepth {
-				newLine()
-			}
-		case ':':
-			_ = out.WriteByte(c)
-			_ = out.WriteByte(' ')
-		default:
-			_ = out.WriteByte(c)
-		}
+		_, _ = out.Write(line)
 	}
-	_ = out.WriteByte('\n')
+	return out.WriteByte('\n')
 }
 
 // finite is a copy without numbers that are none.

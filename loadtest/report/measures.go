@@ -145,6 +145,16 @@ func nodeIndex(r *result.Report) map[string]int {
 	return index
 }
 
+// nodeNames are all nodes, as nodeIndex numbers them.
+func nodeNames(r *result.Report) []string {
+	index := nodeIndex(r)
+	names := make([]string, len(index))
+	for name, i := range index {
+		names[i] = name
+	}
+	return names
+}
+
 func sameNode(a, b result.NodeSample) bool { return a.Node == b.Node }
 
 // withStalls adds a line of the wait of the oldest operation. In windows in which no operation ended it

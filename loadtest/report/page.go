@@ -106,6 +106,20 @@ type pagePart struct {
 
 func tablePart(title string, g Grid) pagePart { return pagePart{Title: title, Table: &g} }
 
+// foldedTable is closed until the reader opens it.
+func foldedTable(title string, g Grid) pagePart {
+	return pagePart{Title: title, Fold: "closed", Table: &g}
+}
+
+// add adds the sections that have any part.
+func (p *page) add(sections ...section) {
+	for _, s := range sections {
+		if len(s.Parts) > 0 {
+			p.Sections = append(p.Sections, s)
+		}
+	}
+}
+
 // write writes the page with everything that it needs. Its policy forbids all requests, and all
 // scripts but its own. A page with dials may fetch from where it is from.
 func (p *page) write(w io.Writer) error {

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -32,6 +34,17 @@ type pageLine struct {
 	Color string `json:"color"`
 	X     values `json:"x,omitempty"`
 	Y     values `json:"y"`
+}
+
+// linesOf has a line of each contestant of which anything is known.
+func linesOf(names []string, of func(i int) (x, y values)) []pageLine {
+	lines := []pageLine{}
+	for i, color := range colors(names) {
+		if x, y := of(i); len(y) > 0 {
+			lines = append(lines, pageLine{Clip(Printable(names[i]), 40), fmt.Sprintf("c%d", color), x, y})
+		}
+	}
+	return lines
 }
 
 // A pageMark is an event.
@@ -140,15 +153,8 @@ func (p *panel) shareX() {
 		return
 	}
 	first := p.Lines[0].X
-	for _, l := range p.Lines[1:] {
-		if len(l.X) != len(first) {
-			return
-		}
-		for i := range first {
-			if l.X[i] != first[i] {
-				return
-			}
-		}
+	if slices.ContainsFunc(p.Lines, func(l pageLine) bool { return !slices.Equal(l.X, first) }) {
+		return
 	}
 	p.X = first
 	for i := range p.Lines {

@@ -125,13 +125,11 @@ const framesPerEvent = 4
 
 // ownersSection has the circle of each contestant.
 func ownersSection(r *result.Report) section {
-	index := nodeIndex(r)
-	all := events(r)
+	all := pageEvents(r)
 	steps := framesPerEvent
-	if len(all) > 10 {
+	if len(events(r)) > 10 {
 		steps = 1
 	}
-	all = all[:min(len(all), mostPageEvents)]
 	c := &circles{Frames: []circleFrame{{Name: "start"}}, Each: []circle{}}
 	for i, e := range all {
 		for k := range steps {
@@ -142,56 +140,11 @@ func ownersSection(r *result.Report) section {
 			c.Frames = append(c.Frames, circleFrame{Name: Clip(Printable(name), 30), Before: i * steps})
 		}
 	}
-	for i := range r.Contestants {
-		run := shown(&r.Contestants[i])
-		if run == nil || len(run.Layouts) == 0 {
-			continue
+	index := nodeIndex(r)
+	for i, run := range shownRuns(r) {
+		if len(run.Layouts) > 0 {
+			c.Each = append(c.Each, circleOf(shortName(&r.Contestants[i]), run, index, all, steps))
 		}
-		one := circle{Name: shortName(&r.Contestants[i])}
-		note := func(l *result.Layout) string {
-			if len(run.Events) == 0 || l.AtMS < run.Events[0].AtMS {
-				return ""
-			}
-			return "at " + seconds(l.AtMS/1000)
-		}
-		show := func(at int) {
-			l := &run.Layouts[at]
-			node := func(k int) (int, bool) {
-				if k < 0 || k >= len(l.Nodes) {
-					return 0, false
-				}
-				n, ok := index[l.Nodes[k]]
-				return n, ok
-			}
-			one.States = append(one.States, owners{Note: note(l), Primary: ownersText(l.Primary, node), Backup: ownersText(l.Backup, node)})
-		}
-		loads := loadsAt(run, all)
-		charted := map[*result.Loads]int{}
-		heat := func(l *result.Loads) {
-			if l == nil {
-				return
-			}
-			if charted[l] == 0 {
-				one.Loads = append(one.Loads, coarse(l.PerSecond))
-				charted[l] = len(one.Loads)
-			}
-			one.States[len(one.States)-1].Load = charted[l]
-		}
-		ends := layoutsAt(run, all)
-		show(ends[0])
-		heat(loads[0])
-		for k := range all {
-			at, last := ends[k], ends[k+1]
-			for step := range steps {
-				show(at + (last-at)*(step+1)/steps)
-				if step == steps-1 {
-					heat(loads[k+1])
-				} else {
-					heat(loads[k])
-				}
-			}
-		}
-		c.Each = append(c.Each, one)
 	}
 	if len(c.Each) == 0 {
 		return section{}
@@ -204,6 +157,41 @@ func ownersSection(r *result.Report) section {
 		s.Parts = append(s.Parts, pagePart{Title: "Primaries and backups of each node", Help: gridText, Grids: g})
 	}
 	return s
+}
+
+// circleOf has a state before the first event, and so many until each event's end.
+func circleOf(name string, run *result.Run, index map[string]int, all []eventKey, steps int) circle {
+	c := circle{Name: name}
+	charted := map[*result.Loads]int{}
+	show := func(at int, loads *result.Loads) {
+		l := &run.Layouts[at]
+		node := func(k int) (int, bool) {
+			if k < 0 || k >= len(l.Nodes) {
+				return 0, false
+			}
+			n, ok := index[l.Nodes[k]]
+			return n, ok
+		}
+		state := owners{Primary: ownersText(l.Primary, node), Backup: ownersText(l.Backup, node)}
+		if len(run.Events) > 0 && l.AtMS >= run.Events[0].AtMS {
+			state.Note = "at " + seconds(l.AtMS/1000)
+		}
+		if loads != nil && charted[loads] == 0 {
+			c.Loads = append(c.Loads, coarse(loads.PerSecond))
+			charted[loads] = len(c.Loads)
+		}
+		state.Load = charted[loads]
+		c.States = append(c.States, state)
+	}
+	ends, loads := layoutsAt(run, all), loadsAt(run, all)
+	show(ends[0], loads[0])
+	for k := range all {
+		for step := 1; step <= steps; step++ {
+			// The load after the event is that of its last step.
+			show(ends[k]+(ends[k+1]-ends[k])*step/steps, loads[k+step/steps])
+		}
+	}
+	return c
 }
 
 const gridText = "Each node's cells, in the order of their tokens: a row's label is the first byte of its first token. Of buckets each is a cell; of other strategies 1,024 equal pieces of the circle are. P is a primary, S a first backup. Against the time before the event, a cell that has come to the node has a thick frame, one that became its primary or its backup without moving a thin one with an arrow, and a cross is one that the node gave up."

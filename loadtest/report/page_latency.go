@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -42,20 +41,17 @@ func distribution(c *result.Contestant) *hdrhistogram.Histogram {
 // 99.9 % at 3.
 func distributionSection(r *result.Report) section {
 	all := make([]*hdrhistogram.Histogram, len(r.Contestants))
-	p := panel{Lines: []pageLine{}}
-	colors := colors(names(r))
-	for i := range all {
+	p := panel{Lines: linesOf(names(r), func(i int) (x, y values) {
 		if all[i] = distribution(&r.Contestants[i]); all[i] == nil {
-			continue
+			return nil, nil
 		}
-		l := pageLine{Name: shortName(&r.Contestants[i]), Color: fmt.Sprintf("c%d", colors[i])}
 		// Beyond the slowest operation there is nothing to draw.
-		for x, end := 0.0, math.Log10(float64(all[i].TotalCount())); x <= end; x += 0.05 {
-			l.X = append(l.X, x)
-			l.Y = append(l.Y, max(float64(all[i].ValueAtPercentile(100*(1-math.Pow(10, -x)))), 1))
+		for at, end := 0.0, math.Log10(float64(all[i].TotalCount())); at <= end; at += 0.05 {
+			x = append(x, at)
+			y = append(y, max(float64(all[i].ValueAtPercentile(100*(1-math.Pow(10, -at)))), 1))
 		}
-		p.Lines = append(p.Lines, l)
-	}
+		return x, y
+	})}
 	if len(p.Lines) == 0 {
 		return section{}
 	}

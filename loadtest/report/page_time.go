@@ -24,10 +24,8 @@ type timeCharts struct {
 
 func newTimeCharts(r *result.Report) *timeCharts {
 	t := &timeCharts{report: r, nodes: nodeIndex(r), until: 1}
-	for i := range r.Contestants {
-		if run := shown(&r.Contestants[i]); run != nil {
-			t.until = max(t.until, until(run, r.WindowMS))
-		}
+	for _, run := range shownRuns(r) {
+		t.until = max(t.until, until(run, r.WindowMS))
 	}
 	lines := 8 // of the summary and of the measures that have a few lines each
 	for _, list := range [][]measure{clientMeasures, clusterMeasures, nodeMeasures} {

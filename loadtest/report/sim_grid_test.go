@@ -15,10 +15,20 @@ func nodes(ids ...string) *sim.Step {
 	return s
 }
 
-func changes(grids []nodeGrid) string {
+// gridOf is the frame of a grid after another one.
+func gridOf(step, beforeStep *sim.Step, g, before *sim.Grid) []bucketNode {
+	if beforeStep == nil {
+		step.Outcomes = []sim.Outcome{{Grid: g}}
+		return bucketFrameOf(&sim.Report{Steps: []sim.Step{*step}}, 0, 0).Nodes
+	}
+	step.Outcomes, beforeStep.Outcomes = []sim.Outcome{{Grid: g}}, []sim.Outcome{{Grid: before}}
+	return bucketFrameOf(&sim.Report{Steps: []sim.Step{*beforeStep, *step}}, 1, 0).Nodes
+}
+
+func changes(nodes []bucketNode) string {
 	text := ""
-	for _, g := range grids {
-		text += fmt.Sprintf("%s %d+%d +%d ^%d v%d -%d; ", g.ID, g.Primaries, g.Backups, g.Gained, g.Promoted, g.Demoted, g.Dropped)
+	for _, n := range nodes {
+		text += fmt.Sprintf("%s %s %v; ", n.Name, n.Count, n.Changes)
 	}
 	return text
 }
@@ -28,10 +38,10 @@ func TestSimulationGridShowsChanges(t *testing.T) {
 	// b has gone: c takes its place, and a serves both.
 	after := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {0, 1}}}
 	got := changes(gridOf(nodes("a", "c"), nodes("a", "b"), after, before))
-	if want := "a 2+0 +0 ^1 v0 -0; c 0+2 +2 ^0 v0 -0; "; got != want {
+	if want := "a 2+0=2 [1 to P]; c 0+2=2 [+2 come]; "; got != want {
 		t.Errorf("got %s want %s", got, want)
 	}
-	if got, want := changes(gridOf(nodes("a", "b"), nil, before, nil)), "a 1+1 +0 ^0 v0 -0; b 1+1 +0 ^0 v0 -0; "; got != want {
+	if got, want := changes(gridOf(nodes("a", "b"), nil, before, nil)), "a 1+1=2 []; b 1+1=2 []; "; got != want {
 		t.Errorf("at the start %s want %s", got, want)
 	}
 }
@@ -49,7 +59,7 @@ func TestSimulationGridFollowsSplits(t *testing.T) {
 		after.Owners = append(after.Owners, owners)
 	}
 	got := changes(gridOf(nodes("a", "b"), nodes("a", "b"), after, before))
-	if want := "a 17+15 +0 ^1 v0 -0; b 15+17 +0 ^0 v1 -0; "; got != want {
+	if want := "a 17+15=32 [1 to P]; b 15+17=32 [1 to S]; "; got != want {
 		t.Errorf("got %s want %s", got, want)
 	}
 }

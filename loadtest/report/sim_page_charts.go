@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -13,34 +12,34 @@ const mostBarSteps = 12
 func movedSection(r *sim.Report) section {
 	s := section{ID: "moved", Title: "Keys moved", Text: "What each step moved, as a share of all copies of keys: a key whose primary and one backup travel counts twice. The line across a bar is the least that any strategy must move if the load is to be even before and after; what moves less pays for it with a load that is not. The best is nearest to that least."}
 	if len(r.Steps) < 2 {
-		s.Text = "No step was done, so nothing moved."
-		return s
+		return section{}
 	}
 	moved := func(i, j int) float64 {
 		return Share(r.Steps[i].Outcomes[j].Moved.Keys, copiesAfter(r, &r.Steps[i]))
 	}
-	ratio := func(i, j int) float64 { return r.Steps[i].Outcomes[j].Ratio }
-	table := movedGrid(r)
-	figures := pagePart{Title: "Figures", Fold: "closed", Table: &table}
-	if len(r.Steps)-1 > mostBarSteps {
-		shares := linesByStep(r, 1, share, moved)
-		least := pageLine{Name: "least possible", Color: "l0"}
-		for i := 1; i < len(r.Steps); i++ {
-			least.Y = append(least.Y, Share(r.Steps[i].Least.Keys, copiesAfter(r, &r.Steps[i])))
-		}
-		shares.Unit = "factor"
-		shares.Panels[0].Lines = append(shares.Panels[0].Lines, thinned(least, shares.Panels[0].X))
-		s.Parts = []pagePart{{Title: "Keys moved, and the least possible", Help: "1 is all copies.", Chart: shares}, {Title: "Keys moved ÷ the least possible", Chart: linesByStep(r, 1, factor, ratio)}, figures}
-		return s
+	shares, ratios := pagePart{Title: "Keys moved, and the least possible"}, pagePart{Title: "Keys moved ÷ the least possible"}
+	if len(r.Steps)-1 <= mostBarSteps {
+		shares.Bars, ratios.Bars = movedShares(r, moved), movedRatios(r)
+	} else {
+		shares.Help, shares.Chart = "1 is all copies.", linesByStep(r, 1, factor, moved)
+		panel := &shares.Chart.Panels[0]
+		x, y := byStepThin(r, 1, func(i int) float64 { return leastShare(r, i) })
+		panel.Lines = append(panel.Lines, pageLine{Name: "least possible", Color: "l0", X: x, Y: y})
+		ratios.Chart = linesByStep(r, 1, factor, func(i, j int) float64 { return r.Steps[i].Outcomes[j].Ratio })
 	}
-	s.Parts = []pagePart{{Title: "Keys moved, and the least possible", Bars: movedShares(r, moved)}, {Title: "Keys moved ÷ the least possible", Bars: movedRatios(r)}, figures}
+	s.Parts = []pagePart{shares, ratios, foldedTable("Figures", movedGrid(r))}
 	return s
+}
+
+// leastShare is the least that any strategy must move in a step, as a share of all copies.
+func leastShare(r *sim.Report, i int) float64 {
+	return Share(r.Steps[i].Least.Keys, copiesAfter(r, &r.Steps[i]))
 }
 
 func movedShares(r *sim.Report, moved func(i, j int) float64) *bars {
 	b := &bars{Unit: string(share)}
 	for i := 1; i < len(r.Steps); i++ {
-		least := Share(r.Steps[i].Least.Keys, copiesAfter(r, &r.Steps[i]))
+		least := leastShare(r, i)
 		g := barGroup{Name: stepName(r, i), Level: &least}
 		if len(r.Steps[i].LeastEach) > 0 {
 			g.Level = nil
@@ -73,8 +72,6 @@ func movedRatios(r *sim.Report) *bars {
 	return b
 }
 
-func maxKeys(b *sim.Balance) float64 { return b.Keys.Max }
-
 // A balanceMeasure is one way to say how even the load is.
 type balanceMeasure struct {
 	title string
@@ -84,7 +81,7 @@ type balanceMeasure struct {
 }
 
 var balanceMeasures = []balanceMeasure{
-	{"Fullest node by keys, max ÷ mean", 1, factor, maxKeys},
+	{"Fullest node by keys, max ÷ mean", 1, factor, func(b *sim.Balance) float64 { return b.Keys.Max }},
 	{"Unevenness by keys (CV)", 0, share, func(b *sim.Balance) float64 { return b.Keys.CV }},
 	{"Busiest node by zipf requests, max ÷ mean", 1, factor, func(b *sim.Balance) float64 { return b.Zipf.Max }},
 	{"Busiest node by hotspot requests, max ÷ mean", 1, factor, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
@@ -93,48 +90,33 @@ var balanceMeasures = []balanceMeasure{
 func balanceSection(r *sim.Report) section {
 	s := section{ID: "balance", Title: "Balance", Text: "How even the load is after each step; step 0 is the start. Loads are multiples of a node's fair share, which goes by its weight: at 1 (or 0 %) all is even."}
 	for _, m := range balanceMeasures {
-		c := linesByStep(r, 0, m.unit, func(i, j int) float64 { return m.of(&r.Steps[i].Outcomes[j].Balance) })
-		if m.unit == share { // a share of 1 is not the most that there can be
-			c.Unit = "percent"
-			for k := range c.Panels[0].Lines {
-				for i := range c.Panels[0].Lines[k].Y {
-					c.Panels[0].Lines[k].Y[i] *= 100
-				}
-			}
+		u, times := m.unit, 1.0
+		if u == share { // a share of 1 is not the most that there can be
+			u, times = "percent", 100
 		}
+		c := linesByStep(r, 0, u, func(i, j int) float64 { return times * m.of(&r.Steps[i].Outcomes[j].Balance) })
 		c.Even = m.even
-		table := measureGrid(r, m)
-		s.Parts = append(s.Parts, pagePart{Title: m.title, Chart: c}, pagePart{Title: "All figures: " + m.title, Fold: "closed", Table: &table})
+		s.Parts = append(s.Parts, pagePart{Title: m.title, Chart: c}, foldedTable("All figures: "+m.title, measureGrid(r, m)))
 	}
 	return s
 }
 
 // linesByStep have a line for each contender.
 func linesByStep(r *sim.Report, from int, u unit, of func(step, contender int) float64) *chart {
-	p := panel{Lines: []pageLine{}}
-	for i := from; i < len(r.Steps); i++ {
-		p.X = append(p.X, float64(i))
-	}
-	all := p.X
-	for j, color := range colors(contenderNames(r.Contenders)) {
-		l := pageLine{Name: r.Contenders[j].Name, Color: fmt.Sprintf("c%d", color)}
-		for i := from; i < len(r.Steps); i++ {
-			l.Y = append(l.Y, of(i, j))
-		}
-		p.Lines = append(p.Lines, thinned(l, all))
-	}
+	p := panel{Lines: linesOf(contenderNames(r.Contenders), func(j int) (x, y values) {
+		return byStepThin(r, from, func(i int) float64 { return of(i, j) })
+	})}
 	p.shareX()
 	return &chart{Axis: "step", Label: "step", Unit: string(u), Panels: []panel{p}}
 }
 
-// thinned is a line with as many points as a page has room for.
-func thinned(l pageLine, x values) pageLine {
-	points := make([]point, len(l.Y))
-	for i, y := range l.Y {
-		points[i] = point{x[i], y}
+// byStepThin has a point for each step, as far as a page has room for them.
+func byStepThin(r *sim.Report, from int, of func(step int) float64) (x, y values) {
+	var points []point
+	for i := from; i < len(r.Steps); i++ {
+		points = append(points, point{float64(i), of(i)})
 	}
-	l.X, l.Y = split(thin(points, mostLinePoints))
-	return l
+	return split(thin(points, mostLinePoints))
 }
 
 // mostLoadSteps is how many steps the loads of nodes are drawn of.
@@ -178,20 +160,13 @@ func loadSection(r *sim.Report) section {
 	steps := loadSteps(r)
 	c := &chart{Axis: "percent", Unit: string(factor), Label: "nodes, from the emptiest to the fullest"}
 	for _, i := range steps {
-		p := panel{Title: stepName(r, i) + " · " + Plural(len(r.Steps[i].Nodes), "node"), Lines: []pageLine{}}
-		for j, color := range colors(contenderNames(r.Contenders)) {
-			l := pageLine{Name: r.Contenders[j].Name, Color: fmt.Sprintf("c%d", color)}
-			l.X, l.Y = staircase(loads(&r.Steps[i], j))
-			if len(l.X) > 0 {
-				p.Lines = append(p.Lines, l)
-			}
-		}
+		p := panel{Title: stepName(r, i) + " · " + Plural(len(r.Steps[i].Nodes), "node")}
+		p.Lines = linesOf(contenderNames(r.Contenders), func(j int) (x, y values) { return staircase(loads(&r.Steps[i], j)) })
 		p.shareX()
 		c.Panels = append(c.Panels, p)
 	}
-	table := loadGrid(r, steps)
 	return section{ID: "load", Title: "Load per node", Text: "The keys that each node is the primary of, as a multiple of its fair share, with the nodes sorted from the emptiest to the fullest: a flat line at 1 is even.",
-		Parts: []pagePart{{Chart: c}, {Title: "All figures", Fold: "closed", Table: &table}}}
+		Parts: []pagePart{{Chart: c}, foldedTable("All figures", loadGrid(r, steps))}}
 }
 
 // mostStairs is how many nodes a curve shows one by one; of more, it shows so many
