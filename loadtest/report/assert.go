@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,18 +38,20 @@ type claim struct {
 	event      string // empty: of the whole run
 	nth        int    // of the events of this name, from 1 on; 0: each
 	figure     *figure
-	operator   string
+	holds      func(x, bound float64) bool
 	bound      float64
 }
 
 // eventNames are the events that a claim can be about.
 var eventNames = []string{"join", "leave", "kill", "restart", "strategy", "hotspot", "balance load"}
 
-// operators, the longer before what they begin with.
-var operators = []struct {
+type operator struct {
 	text  string
 	holds func(x, bound float64) bool
-}{
+}
+
+// operators, the longer before what they begin with.
+var operators = []operator{
 	{"<=", func(x, bound float64) bool { return x <= bound }},
 	{">=", func(x, bound float64) bool { return x >= bound }},
 	{"!=", func(x, bound float64) bool { return x != bound }},
@@ -98,23 +102,23 @@ func parseClaim(part string, at int) (claim, error) {
 	if i < 0 {
 		return c, workload.Fault(ErrAssert, at+indent(part), "%.40q has no operator, as in p99<5ms", c.text)
 	}
-	for _, o := range operators {
-		if strings.HasPrefix(part[i:], o.text) {
-			c.operator = o.text
-			break
-		}
-	}
-	if c.operator == "" {
+	k := slices.IndexFunc(operators, func(o operator) bool { return strings.HasPrefix(part[i:], o.text) })
+	if k < 0 {
 		return c, workload.Fault(ErrAssert, at+i, "%.1q is not an operator; use <  <= > >= = !=", part[i:])
 	}
-	name, bound := part[:i], part[i+len(c.operator):]
-	if err := c.parseName(workload.Word{Text: strings.TrimSpace(name), Column: at + indent(name)}); err != nil {
+	c.holds = operators[k].holds
+	if err := c.parseName(wordAt(part[:i], at)); err != nil {
 		return c, err
 	}
-	word := workload.Word{Text: strings.TrimSpace(bound), Column: at + i + len(c.operator) + indent(bound)}
+	end := i + len(operators[k].text)
 	var err error
-	c.bound, err = c.figure.Unit.parse(word)
+	c.bound, err = c.figure.Unit.parse(wordAt(part[end:], at+end))
 	return c, err
+}
+
+// wordAt is a text without the space around it.
+func wordAt(s string, column int) workload.Word {
+	return workload.Word{Text: strings.TrimSpace(s), Column: column + indent(s)}
 }
 
 // indent is how many bytes of space a text begins with.
@@ -124,9 +128,9 @@ func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) 
 // points in their names, and so may figures.
 func (c *claim) parseName(w workload.Word) error {
 	rest, figures := w.Text, runFigures
-	key := figureKey(rest, append(slices.Clone(runFigures), eventFigures...))
+	key := figureKey(rest)
 	if key == "" {
-		return w.Fault(ErrAssert, "%.40q is not a figure; the figures are %s", w.Text, keys(runFigures))
+		return w.Fault(ErrAssert, "%.40q is not a figure; the figures are %s", w.Text, strings.Join(keys(runFigures), " "))
 	}
 	rest = strings.TrimSuffix(strings.TrimSuffix(rest, key), ".")
 	event := rest[strings.LastIndexByte(rest, '.')+1:]
@@ -144,44 +148,35 @@ func (c *claim) parseName(w workload.Word) error {
 		rest = strings.TrimSuffix(strings.TrimSuffix(rest, event), ".")
 	}
 	c.contestant = rest
-	if alias, ok := aliases[key]; ok {
-		key = alias
-	}
-	for i := range figures {
-		if figures[i].Key == key {
-			c.figure = &figures[i]
-			return nil
-		}
-	}
-	if c.event == "" {
+	key = cmp.Or(aliases[key], key)
+	at := slices.Index(keys(figures), key)
+	switch {
+	case at >= 0:
+		c.figure = &figures[at]
+		return nil
+	case c.event == "":
 		return w.Fault(ErrAssert, "%s is a figure of events alone, as in join.%[1]s", key)
 	}
-	return w.Fault(ErrAssert, "events have no %s; they have %s", key, keys(eventFigures))
+	return w.Fault(ErrAssert, "events have no %s; they have %s", key, strings.Join(keys(eventFigures), " "))
 }
 
 // figureKey is the longest key of a figure that a name ends with; empty if there is none.
-func figureKey(name string, figures []figure) string {
+func figureKey(name string) string {
 	longest := ""
-	consider := func(key string) {
-		if len(key) > len(longest) && (name == key || strings.HasSuffix(name, "."+key)) {
+	for _, key := range slices.Concat(keys(runFigures), keys(eventFigures), slices.Collect(maps.Keys(aliases))) {
+		if len(key) > len(longest) && strings.HasSuffix("."+name, "."+key) {
 			longest = key
 		}
-	}
-	for i := range figures {
-		consider(figures[i].Key)
-	}
-	for alias := range aliases {
-		consider(alias)
 	}
 	return longest
 }
 
-func keys(figures []figure) string {
-	var all []string
+func keys(figures []figure) []string {
+	all := make([]string, len(figures))
 	for i := range figures {
-		all = append(all, figures[i].Key)
+		all[i] = figures[i].Key
 	}
-	return strings.Join(all, " ")
+	return all
 }
 
 // Check returns all claims that do not hold, with the contestant, the figure and the bound;
@@ -193,8 +188,8 @@ func keys(figures []figure) string {
 func (a Assertion) Check(r *result.Report) error {
 	var faults []error
 	failed := map[string]bool{}
-	for i := range a {
-		faults = append(faults, a[i].check(r, failed)...)
+	for _, c := range a {
+		faults = append(faults, c.check(r, failed)...)
 	}
 	return errors.Join(faults...)
 }
@@ -235,7 +230,7 @@ func (c *claim) check(r *result.Report, failed map[string]bool) (faults []error)
 			switch {
 			case v.rounds == 0:
 				fault("%s: %s is not known", where, c.figure.Key)
-			case !c.holds(v):
+			case !c.keptBy(v):
 				fault("%s: %s is %s", where, c.figure.Key, c.figure.Unit.exact(v.at))
 			}
 		}
@@ -267,27 +262,21 @@ func (c *claim) places(r *result.Report) []*eventKey {
 	return all
 }
 
-func (c *claim) holds(v value) bool {
-	for _, o := range operators {
-		if o.text != c.operator {
-			continue
-		}
-		if c.figure.Never {
-			return o.holds(v.low, c.bound) && o.holds(v.high, c.bound)
-		}
-		return o.holds(v.at, c.bound)
+func (c *claim) keptBy(v value) bool {
+	if c.figure.Never {
+		return c.holds(v.low, c.bound) && c.holds(v.high, c.bound)
 	}
-	return false
+	return c.holds(v.at, c.bound)
 }
 
 // AssertHelp explains every figure that can be asserted, by its name: first those of the
 // whole run, then those of events.
 func AssertHelp() (runs, events [][2]string) {
-	for i := range runFigures {
-		runs = append(runs, [2]string{runFigures[i].Key, runFigures[i].Help})
+	explain := func(figures []figure) (all [][2]string) {
+		for i := range figures {
+			all = append(all, [2]string{figures[i].Key, figures[i].Help})
+		}
+		return all
 	}
-	for i := range eventFigures {
-		events = append(events, [2]string{eventFigures[i].Key, eventFigures[i].Help})
-	}
-	return runs, events
+	return explain(runFigures), explain(eventFigures)
 }

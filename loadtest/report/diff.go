@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -72,8 +74,8 @@ func Compare(before, after *result.Report, tolerance float64) (*Comparison, erro
 			c.rows = append(c.rows, d)
 		}
 	}
-	for i := range before.Contestants {
-		if name := before.Contestants[i].Name; contestantNamed(after, name) == nil {
+	for _, name := range names(before) {
+		if contestantNamed(after, name) == nil {
 			c.Notes = append(c.Notes, name+" is in the first report only.")
 		}
 	}
@@ -85,16 +87,14 @@ func Compare(before, after *result.Report, tolerance float64) (*Comparison, erro
 
 // change says whether a figure is better or worse, and why that is not known.
 func (f *figure) change(before, after value, tolerance float64) (change, string) {
-	for _, key := range mustBeZero {
-		if f.Key == key {
-			switch {
-			case after.high > before.high:
-				return worse, "must be 0"
-			case after.high < before.high:
-				return better, ""
-			}
-			return same, ""
+	if slices.Contains(mustBeZero, f.Key) {
+		switch cmp.Compare(after.high, before.high) {
+		case 1:
+			return worse, "must be 0"
+		case -1:
+			return better, ""
 		}
+		return same, ""
 	}
 	switch {
 	case f.Unit.text(before.at) == f.Unit.text(after.at):
@@ -114,10 +114,8 @@ func (f *figure) change(before, after value, tolerance float64) (change, string)
 }
 
 func contestantNamed(r *result.Report, name string) *result.Contestant {
-	for i := range r.Contestants {
-		if r.Contestants[i].Name == name {
-			return &r.Contestants[i]
-		}
+	if i := slices.Index(names(r), name); i >= 0 {
+		return &r.Contestants[i]
 	}
 	return nil
 }
@@ -146,31 +144,19 @@ func apart(before, after *result.Report) []string {
 
 // Worse reports whether any figure is worse.
 func (c *Comparison) Worse() bool {
-	for i := range c.rows {
-		if c.rows[i].verdict == worse {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.rows, func(d difference) bool { return d.verdict == worse })
 }
 
 // Verdict is the comparison in one sentence.
 func (c *Comparison) Verdict() string {
 	var bad, good []string
 	open := 0
-	for i := range c.rows {
-		d := &c.rows[i]
-		name := d.contestant + " "
-		if d.figure == nil {
-			name += d.why
-		} else {
-			name += d.figure.Name
-		}
+	for _, d := range c.rows {
 		switch d.verdict {
 		case worse:
-			bad = append(bad, name)
+			bad = append(bad, d.name())
 		case better:
-			good = append(good, name)
+			good = append(good, d.name())
 		case undecided:
 			open++
 		}
@@ -188,10 +174,16 @@ func (c *Comparison) Verdict() string {
 	return Printable(text) + "."
 }
 
+func (d *difference) name() string {
+	if d.figure == nil {
+		return d.contestant + " " + d.why
+	}
+	return d.contestant + " " + d.figure.Name
+}
+
 func (c *Comparison) grid() Grid {
 	g := Grid{Head: []string{"contestant", "figure", "before", "after", "change", "verdict"}}
-	for i := range c.rows {
-		d := &c.rows[i]
+	for _, d := range c.rows {
 		if d.figure == nil {
 			g.Rows = append(g.Rows, textRow(Clip(Printable(d.contestant), 24), "run", None, None, None, string(d.verdict)+": "+Clip(d.why, 60)))
 			continue
@@ -204,7 +196,8 @@ func (c *Comparison) grid() Grid {
 		if d.before.at > 0 {
 			by = fmt.Sprintf("%+.1f %%", 100*(d.after.at/d.before.at-1))
 		}
-		row := []Cell{{Text: Clip(Printable(d.contestant), 24)}, {Text: d.figure.Name}, valueCell(d.figure, d.before, false), valueCell(d.figure, d.after, false), {Text: by}, {Text: verdict, Best: d.verdict == worse || d.verdict == better}}
+		row := append(textRow(Clip(Printable(d.contestant), 24), d.figure.Name), valueCell(d.figure, d.before, false), valueCell(d.figure, d.after, false))
+		row = append(row, Cell{Text: by}, Cell{Text: verdict, Best: d.verdict == worse || d.verdict == better})
 		g.Rows = append(g.Rows, row)
 	}
 	return g
@@ -241,10 +234,9 @@ func (c *Comparison) Markdown(w io.Writer) error {
 func (c *Comparison) JUnit(w io.Writer) error {
 	suite := junitSuite{Name: "ringside loadtest diff"}
 	for i, row := range c.grid().Rows {
-		d := &c.rows[i]
 		one := junitCase{Class: row[0].Text, Name: row[1].Text}
 		text := fmt.Sprintf("%s, then %s: %s", row[2].both(), row[3].both(), row[5].Text)
-		switch d.verdict {
+		switch c.rows[i].verdict {
 		case worse:
 			one.Failure = &junitMessage{Message: text}
 		case undecided:

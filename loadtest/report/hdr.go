@@ -27,24 +27,20 @@ func HDR(w io.Writer, r *result.Report) error {
 	if err != nil {
 		return fmt.Errorf("write hdr log: %w", err)
 	}
-	for i := range r.Contestants {
-		c := &r.Contestants[i]
-		for j := range c.Runs {
-			run := &c.Runs[j]
-			for k := range run.Phases {
-				phase := &run.Phases[k]
-				h, err := decoded(&phase.Latency)
-				if err != nil {
-					continue
-				}
-				h.SetTag(tag(c.Name) + fmt.Sprintf("/%d/", run.Round) + tag(phase.Name))
-				// The log writer turns milliseconds into seconds.
-				base := run.Began * 1000
-				h.SetStartTimeMs(int64(base + phase.FromMS))
-				h.SetEndTimeMs(int64(base + phase.UntilMS))
-				if err := log.OutputIntervalHistogram(h); err != nil {
-					return fmt.Errorf("write hdr log: %w", err)
-				}
+	for c, run := range runs(r) {
+		for k := range run.Phases {
+			phase := &run.Phases[k]
+			h, err := decoded(&phase.Latency)
+			if err != nil {
+				continue
+			}
+			h.SetTag(tag(c.Name) + fmt.Sprintf("/%d/", run.Round) + tag(phase.Name))
+			// The log writer turns milliseconds into seconds.
+			base := run.Began * 1000
+			h.SetStartTimeMs(int64(base + phase.FromMS))
+			h.SetEndTimeMs(int64(base + phase.UntilMS))
+			if err := log.OutputIntervalHistogram(h); err != nil {
+				return fmt.Errorf("write hdr log: %w", err)
 			}
 		}
 	}

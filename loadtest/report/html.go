@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -39,7 +40,7 @@ func newPage(r *result.Report, options PageOptions) *page {
 		}
 		t := newTimeCharts(r)
 		p.add(t.summary(), eventsSection(r), distributionSection(r), nodeLoadSection(r), ownersSection(r),
-			t.section("clients", "Over time", clientMeasures, clusterMeasures), t.section("nodes", "Nodes", nodeMeasures), stepsSection(r))
+			t.section("clients", "Over time", slices.Concat(clientMeasures, clusterMeasures)), t.section("nodes", "Nodes", nodeMeasures), stepsSection(r))
 	}
 	p.add(settingsSection(r), glossarySection())
 	return p
@@ -113,11 +114,9 @@ func settingsSection(r *result.Report) section {
 }
 
 func glossarySection() section {
-	charts := make([][2]string, 0, 12)
-	for _, list := range [][]measure{clientMeasures, clusterMeasures, nodeMeasures} {
-		for i := range list {
-			charts = append(charts, [2]string{list[i].Title, list[i].Help})
-		}
+	var charts [][2]string
+	for _, m := range slices.Concat(clientMeasures, clusterMeasures, nodeMeasures) {
+		charts = append(charts, [2]string{m.Title, m.Help})
 	}
 	return section{ID: "glossary", Title: "Glossary", Text: "In [brackets] stands the name by which --assert knows a figure.", Parts: []pagePart{
 		{Title: "Figures of a whole run", Fold: "closed", Terms: terms(runFigures)},

@@ -43,6 +43,14 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
+// failures are one failure; nil of none.
+func failures(faults []string) *junitMessage {
+	if len(faults) == 0 {
+		return nil
+	}
+	return &junitMessage{strings.Join(faults, "; ")}
+}
+
 func writeJUnit(w io.Writer, s junitSuite) error {
 	text, err := xml.MarshalIndent(s, "", " ")
 	if err == nil {
@@ -73,22 +81,16 @@ func JUnit(w io.Writer, r *result.Report, assertion Assertion) error {
 			if k := run.Checked; k != nil && k.Lost+k.Stale+k.Corrupt > 0 {
 				faults = append(faults, fmt.Sprintf("answers were wrong: %d lost, %d stale, %d corrupt", k.Lost, k.Stale, k.Corrupt))
 			}
-			if len(faults) > 0 {
-				one.Failure = &junitMessage{strings.Join(faults, "; ")}
-			}
+			one.Failure = failures(faults)
 			s.add(one)
 		}
 	}
 	for i := range assertion {
-		one := junitCase{Class: "assertions", Name: assertion[i].text}
 		var faults []string
 		for _, fault := range assertion[i].check(r, map[string]bool{}) {
 			faults = append(faults, fault.Error())
 		}
-		if len(faults) > 0 {
-			one.Failure = &junitMessage{strings.Join(faults, "; ")}
-		}
-		s.add(one)
+		s.add(junitCase{Class: "assertions", Name: assertion[i].text, Failure: failures(faults)})
 	}
 	return writeJUnit(w, s)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,4 +135,9 @@ func Printable(s string) string {
 		}
 		return unicode.ReplacementChar
 	}, s)
+}
+
+// nonEmpty are the texts that are not empty.
+func nonEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

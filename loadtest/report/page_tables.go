@@ -13,13 +13,17 @@ import (
 func figuresGrid(r *result.Report, first string, rows []row) Grid {
 	t := Grid{Head: heads(r, first)}
 	for _, line := range rows {
-		cells := []Cell{{Text: line.name}}
-		for j, v := range line.values {
-			cells = append(cells, valueCell(line.figure, v, line.best[j]))
-		}
-		t.Rows = append(t.Rows, cells)
+		t.Rows = append(t.Rows, append(textRow(line.name), valueCells(line)...))
 	}
 	return t
+}
+
+func valueCells(line row) []Cell {
+	cells := make([]Cell, len(line.values))
+	for j, v := range line.values {
+		cells[j] = valueCell(line.figure, v, line.best[j])
+	}
+	return cells
 }
 
 func valueCell(f *figure, v value, best bool) Cell {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -28,13 +29,11 @@ func newTimeCharts(r *result.Report) *timeCharts {
 		t.until = max(t.until, until(run, r.WindowMS))
 	}
 	lines := 8 // of the summary and of the measures that have a few lines each
-	for _, list := range [][]measure{clientMeasures, clusterMeasures, nodeMeasures} {
-		for i := range list {
-			if list[i].Of == "nodes" {
-				lines += len(t.nodes)
-			} else {
-				lines += 2
-			}
+	for _, m := range slices.Concat(clientMeasures, clusterMeasures, nodeMeasures) {
+		if m.Of == "nodes" {
+			lines += len(t.nodes)
+		} else {
+			lines += 2
 		}
 	}
 	t.most = max(20, min(mostLinePoints, mostPoints/max(1, lines*len(r.Contestants))))
@@ -81,13 +80,11 @@ func (t *timeCharts) summary() section {
 }
 
 // section has a panel for each contestant and measure, to one scale.
-func (t *timeCharts) section(id, title string, lists ...[]measure) section {
+func (t *timeCharts) section(id, title string, measures []measure) section {
 	s := section{ID: id, Title: title, Text: "All charts of a kind have the same axes. Dashed lines are events, and grey bands last until everything is where it belongs."}
-	for _, list := range lists {
-		for i := range list {
-			if c := t.sides(&list[i]); c != nil {
-				s.Parts = append(s.Parts, pagePart{Title: list[i].Title, Help: list[i].Help, Chart: c})
-			}
+	for i := range measures {
+		if c := t.sides(&measures[i]); c != nil {
+			s.Parts = append(s.Parts, pagePart{Title: measures[i].Title, Help: measures[i].Help, Chart: c})
 		}
 	}
 	return s
@@ -103,12 +100,12 @@ func (t *timeCharts) sides(m *measure) *chart {
 	for i := range t.report.Contestants {
 		p := panel{Title: shortName(&t.report.Contestants[i]), Lines: []pageLine{}}
 		if run := shown(&t.report.Contestants[i]); run != nil {
+			color := "l"
+			if m.Of == "nodes" {
+				color = "n"
+			}
 			for k, l := range m.lines(t.report, run) {
-				color := fmt.Sprintf("l%d", k)
-				if m.Of == "nodes" {
-					color = fmt.Sprintf("n%d", k)
-				}
-				if l, ok := t.line(m, l, color); ok {
+				if l, ok := t.line(m, l, fmt.Sprint(color, k)); ok {
 					p.Lines = append(p.Lines, l)
 				}
 			}
@@ -127,14 +124,11 @@ func (t *timeCharts) sides(m *measure) *chart {
 // overlay shows one line of each contestant in one panel.
 func (t *timeCharts) overlay(m *measure, which int) *chart {
 	p := panel{Lines: []pageLine{}}
-	for i, color := range colors(names(t.report)) {
-		run := shown(&t.report.Contestants[i])
-		if run == nil {
-			continue
-		}
+	colors := colors(names(t.report))
+	for i, run := range shownRuns(t.report) {
 		l := m.lines(t.report, run)[which]
-		l.name = shortName(&t.report.Contestants[i])
-		if l, ok := t.line(m, l, fmt.Sprintf("c%d", color)); ok {
+		l.name = t.report.Contestants[i].Name
+		if l, ok := t.line(m, l, fmt.Sprintf("c%d", colors[i])); ok {
 			p.Lines = append(p.Lines, l)
 			p.Marks = append(p.Marks, marks(run, l.Color)...)
 		}
@@ -183,23 +177,17 @@ func eventBars(r *result.Report, f *figure, even bool, most int) *bars {
 	all := events(r)
 	for _, e := range all[:min(len(all), most)] {
 		g := barGroup{Name: Clip(Printable(e.label()), 30)}
-		values := make([]value, len(r.Contestants))
-		for i := range r.Contestants {
-			values[i] = f.in(&r.Contestants[i], e)
-			values[i].before = nil
-		}
-		best := best(f, values)
-		for i, v := range values {
-			one := bar{Text: v.text(f.Unit), Best: best[i]}
+		line := newRow(r, f, &e)
+		for i, v := range line.values {
+			v.before = nil
+			cell := valueCell(f, v, line.best[i])
+			one := bar{Text: cell.both(), Best: cell.Best}
 			if v.rounds > 0 {
 				any = true
 				one.At = &v.at
-				if v.rounds > 1 {
-					one.Low, one.High = &v.low, &v.high
-				}
-				if s := v.spread(f.Unit); s != "" {
-					one.Text += " (" + s + ")"
-				}
+			}
+			if v.rounds > 1 {
+				one.Low, one.High = &v.low, &v.high
 			}
 			g.Values = append(g.Values, one)
 		}

@@ -76,16 +76,8 @@ func (p *Progress) Show(now time.Time, states []State) {
 	}
 }
 
-// Say writes a line that stays, such as an event.
-func (p *Progress) Say(format string, args ...any) {
-	p.erase()
-	_, _ = fmt.Fprintln(p.w, Printable(oneLine(fmt.Sprintf(format, args...))))
-}
-
-// Close erases the states that were drawn, so that results follow what was said.
-func (p *Progress) Close() { p.erase() }
-
-func (p *Progress) erase() {
+// Close erases the states that were drawn, so that results take their place.
+func (p *Progress) Close() {
 	if p.drawn > 0 {
 		_, _ = fmt.Fprintf(p.w, "\x1b[%dA\r\x1b[J", p.drawn)
 		p.drawn = 0

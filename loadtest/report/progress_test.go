@@ -20,7 +20,7 @@ func TestProgressIsDrawnInItsPlace(t *testing.T) {
 	p.Show(time.Time{}, states)
 	p.Show(time.Time{}, states[:1])
 	p.Show(time.Time{}, states)
-	p.Say("a node %s", "left")
+	p.Close()
 	p.Show(time.Time{}, states[:1])
 	p.Close()
 	p.Close()
@@ -30,7 +30,7 @@ func TestProgressIsDrawnInItsPlace(t *testing.T) {
 		"buckets    1/2  run 8s        12.3k ops/s  p99  1.23 ms  3…\x1b[K\nvnode:128  1/2  waits\x1b[K\n\x1b[2A\rbuckets    1/2  done\x1b[K\n",
 		"vnode:128  1/2  ended early: no such�[31m node xxxx",
 		"\x1b[2A\rbuckets  1/2  done\x1b[K\n\x1b[J\x1b[1A\r",
-		"\x1b[2A\r\x1b[Ja node left\nbuckets",
+		"\x1b[2A\r\x1b[Jbuckets",
 		"done\x1b[K\n\x1b[1A\r\x1b[J",
 	} {
 		if !strings.Contains(text, want) {

@@ -66,7 +66,7 @@ func newSimPage(r *sim.Report, options PageOptions) *page {
 	return p
 }
 
-// simNodes numbers all nodes in the order in which they came.
+// simNodes numbers all nodes in the order in which they came, and names them on the page.
 func simNodes(r *sim.Report, p *page) map[string]int {
 	index := map[string]int{}
 	for i := range r.Steps {

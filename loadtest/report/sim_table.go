@@ -101,14 +101,11 @@ func contenderName(c sim.Contender) string { return Clip(Printable(c.Name), 14) 
 // stepTitle is a step in one sentence.
 func stepTitle(r *sim.Report, i int) string {
 	step := &r.Steps[i]
-	if i == 0 {
-		return fmt.Sprintf("Step 0: %s · %s", step.Event, nodesOf(r, 0))
+	title := fmt.Sprintf("Step %d: %s · %s", i, step.Event, nodesOf(r, i))
+	if i == 0 || len(step.LeastEach) > 0 { // where each contender has its own least
+		return title
 	}
-	if len(step.LeastEach) > 0 { // each contender has its own
-		return fmt.Sprintf("Step %d: %s · %s", i, step.Event, nodesOf(r, i))
-	}
-	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodesOf(r, i),
-		Percent(Share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), Size(step.Least.Bytes))
+	return title + fmt.Sprintf(" · least %s %% = %s, %s", Percent(leastShare(r, i)), keyCopies(step.Least.Keys), Size(step.Least.Bytes))
 }
 
 // nodesOf is how many nodes there are after a step, and before it if those were others.
@@ -169,20 +166,6 @@ func stopped(r *sim.Report) string {
 	if len(r.Contenders) == 0 {
 		return "Stopped early, before anything was done."
 	}
-	var names []string
-	for _, c := range r.Contenders {
-		names = append(names, c.Name)
-	}
 	return fmt.Sprintf("Stopped early: %s got through %s, and what is missing here was not done.",
-		strings.Join(names, ", "), Plural(max(0, len(r.Steps)-1), "step"))
-}
-
-func nonEmpty(words ...string) []string {
-	var left []string
-	for _, word := range words {
-		if word != "" {
-			left = append(left, word)
-		}
-	}
-	return left
+		strings.Join(contenderNames(r.Contenders), ", "), Plural(max(0, len(r.Steps)-1), "step"))
 }

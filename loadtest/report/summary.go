@@ -189,29 +189,31 @@ func rows(r *result.Report, event *eventKey) []row {
 	var all []row
 	for i := range figures {
 		f := &figures[i]
-		if f.Hidden {
+		line := newRow(r, f, event)
+		known := slices.ContainsFunc(line.values, func(v value) bool { return v.rounds > 0 })
+		any := slices.ContainsFunc(line.values, func(v value) bool { return v.high > 0 })
+		if f.Hidden || !known || f.Rare && !any {
 			continue
 		}
-		line := row{figure: f, values: make([]value, len(r.Contestants))}
-		known, any := false, false
-		for j := range r.Contestants {
-			if event != nil {
-				line.values[j] = f.in(&r.Contestants[j], *event)
-			} else {
-				line.values[j] = f.overall(&r.Contestants[j])
-			}
-			known = known || line.values[j].rounds > 0
-			any = any || line.values[j].high > 0
+		if n := len(all); n > 0 && all[n-1].figure.group() == f.group() {
+			line.name = f.Name
 		}
-		if known && (any || !f.Rare) {
-			line.name, line.best = f.fullName(), best(f, line.values)
-			if n := len(all); n > 0 && all[n-1].figure.group() == f.group() {
-				line.name = f.Name
-			}
-			all = append(all, line)
-		}
+		all = append(all, line)
 	}
 	return all
+}
+
+// newRow is a figure of the runs, or of an event, of all contestants.
+func newRow(r *result.Report, f *figure, event *eventKey) row {
+	values := make([]value, len(r.Contestants))
+	for j := range values {
+		if event != nil {
+			values[j] = f.in(&r.Contestants[j], *event)
+		} else {
+			values[j] = f.overall(&r.Contestants[j])
+		}
+	}
+	return row{figure: f, name: f.fullName(), values: values, best: best(f, values)}
 }
 
 // best reports which values of a figure are the best. Those that read alike share it, and those

@@ -75,20 +75,17 @@ func headingLines(r *result.Report) []string {
 }
 
 func machine(m result.Machine) string {
-	var words []string
-	if m.CPU != "" {
-		words = append(words, m.CPU)
-	}
+	var cores, memory, system string
 	if m.Cores > 0 {
-		words = append(words, Plural(m.Cores, "core"))
+		cores = Plural(m.Cores, "core")
 	}
 	if m.MemoryBytes > 0 {
-		words = append(words, Size(m.MemoryBytes))
+		memory = Size(m.MemoryBytes)
 	}
 	if m.OS != "" {
-		words = append(words, strings.TrimSuffix(m.OS+"/"+m.Arch, "/"))
+		system = strings.TrimSuffix(m.OS+"/"+m.Arch, "/")
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(nonEmpty(m.CPU, cores, memory, system), ", ")
 }
 
 // block is a table of rows, or several below each other.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -19,10 +20,8 @@ func verdict(r *result.Report) string {
 		{"moved/least", "closest to the least possible movement: %s", "all moved about the least possible (%s)", "moved ÷ the least possible: %s"},
 		{"pause", "shortest pauses: %s", "pauses do not differ beyond their spread (%s)", "longest pause: %s"},
 	} {
-		for _, line := range all {
-			if line.figure.Key == one.key {
-				parts = append(parts, compared(r, line, one.best, one.alike, one.single))
-			}
+		if i := slices.IndexFunc(all, func(line row) bool { return line.figure.Key == one.key }); i >= 0 {
+			parts = append(parts, compared(r, all[i], one.best, one.alike, one.single))
 		}
 	}
 	text := strings.Join(nonEmpty(parts...), "; ")
@@ -73,19 +72,18 @@ func safety(r *result.Report) string {
 	checked, failed := 0, 0
 	var wrong []string
 	for i := range r.Contestants {
-		c := &r.Contestants[i]
 		bad := int64(0)
-		for j := range c.Runs {
-			if k := c.Runs[j].Checked; k != nil {
+		for _, run := range r.Contestants[i].Runs {
+			if k := run.Checked; k != nil {
 				checked++
 				bad += k.Lost + k.Stale + k.Corrupt
 			}
-			if c.Runs[j].Failure != "" {
+			if run.Failure != "" {
 				failed++
 			}
 		}
 		if bad > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s %s", shortName(c), Count(bad)))
+			wrong = append(wrong, shortName(&r.Contestants[i])+" "+Count(bad))
 		}
 	}
 	text := "No acknowledged write was lost and no answer was wrong"
@@ -104,21 +102,9 @@ func safety(r *result.Report) string {
 // cards are the three figures at the top of the page, with their spread.
 func cards(r *result.Report) []card {
 	var all []card
-	for _, key := range []string{"lost", "moved/least", "pause"} {
-		f := figureNamed(runFigures, key)
-		values := make([]value, len(r.Contestants))
-		for i := range r.Contestants {
-			values[i] = f.overall(&r.Contestants[i])
-		}
-		c := card{Title: f.Name, Help: f.Help, Values: []Cell{}}
-		if key == "moved/least" {
-			c.Title = "moved ÷ least possible"
-		}
-		best := best(f, values)
-		for i, v := range values {
-			c.Values = append(c.Values, valueCell(f, v, best[i]))
-		}
-		all = append(all, c)
+	for _, one := range []struct{ key, title string }{{"lost", "lost"}, {"moved/least", "moved ÷ least possible"}, {"pause", "longest pause"}} {
+		f := figureNamed(runFigures, one.key)
+		all = append(all, card{Title: one.title, Help: f.Help, Values: valueCells(newRow(r, f, nil))})
 	}
 	return all
 }
