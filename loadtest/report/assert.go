@@ -272,11 +272,6 @@ func (c *claim) keptBy(v value) bool {
 // AssertHelp explains every figure that can be asserted, by its name: first those of the
 // whole run, then those of events.
 func AssertHelp() (runs, events [][2]string) {
-	explain := func(figures []figure) (all [][2]string) {
-		for i := range figures {
-			all = append(all, [2]string{figures[i].Key, figures[i].Help})
-		}
-		return all
-	}
-	return explain(runFigures), explain(eventFigures)
+	name := func(f *figure) string { return f.Key }
+	return explained(runFigures, name), explained(eventFigures, name)
 }

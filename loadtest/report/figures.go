@@ -49,6 +49,8 @@ type figure struct {
 	run     func(*result.Run) (float64, bool)
 	event   func(*result.Event) (float64, bool)
 	before  func(*result.Event) (float64, bool)
+	phase   func(*result.Phase) (float64, bool)
+	command func(*result.CommandFigures) (float64, bool)
 	outcome func(*sim.Outcome) (float64, bool)
 }
 
@@ -57,7 +59,8 @@ var figuresText []byte
 
 // figureLists are the figures of each kind in the order of tables, and the charts over time.
 type figureLists struct {
-	Run, Event, Step, Scenario []figure
+	Run, Event, Phase, Command []figure  // of load tests; those of a phase and of a command are columns
+	Step, Balance, Scenario    []figure  // of simulations
 	ClientCharts               []measure `json:"client_charts"`
 	ClusterCharts              []measure `json:"cluster_charts"`
 	NodeCharts                 []measure `json:"node_charts"`
@@ -75,29 +78,35 @@ func readFigures() (all figureLists) {
 	}
 	for i := range all.Run {
 		f := &all.Run[i]
-		if f.run = computedOfRun[f.Key]; f.run == nil {
-			f.run = reader[result.Run](f)
-		}
+		f.run = reader(f, computedOfRun[f.Key])
 	}
 	for i := range all.Event {
 		f := &all.Event[i]
-		if f.event = untilBalanced; f.From != "" {
-			f.event = reader[result.Event](f)
-		}
+		f.event = reader(f, untilBalanced)
 		if f.Before != "" {
-			f.before = reader[result.Event](&figure{From: f.Before, If: f.Before})
+			f.before = reader[result.Event](&figure{From: f.Before, If: f.Before}, nil)
 		}
 	}
-	for _, list := range [][]figure{all.Step, all.Scenario} {
+	for i := range all.Phase {
+		all.Phase[i].phase = reader(&all.Phase[i], throughput)
+	}
+	for i := range all.Command {
+		all.Command[i].command = reader[result.CommandFigures](&all.Command[i], nil)
+	}
+	for _, list := range [][]figure{all.Step, all.Balance, all.Scenario} {
 		for i := range list {
-			list[i].outcome = reader[sim.Outcome](&list[i])
+			list[i].outcome = reader[sim.Outcome](&list[i], nil)
 		}
 	}
 	return all
 }
 
-// reader reads the field of a figure. A number that is not known is there, too, if the field is.
-func reader[T any](f *figure) func(*T) (float64, bool) {
+// reader reads the field of a figure, or computes what no field has. A number that is not known is there, too,
+// if the field is.
+func reader[T any](f *figure, computed func(*T) (float64, bool)) func(*T) (float64, bool) {
+	if f.From == "" {
+		return computed
+	}
 	number, times := numberAt[T](f.From), max(f.Times, 1)
 	condition := number
 	if f.If != "" {
@@ -138,9 +147,7 @@ var aliases = map[string]string{"errors": "failed", "p999": "p99.9"}
 
 // computedOfRun are the figures of a run that no field has.
 var computedOfRun = map[string]func(*result.Run) (float64, bool){
-	"throughput": func(r *result.Run) (float64, bool) {
-		return rate(r.All.Operations-r.All.Failed, r.All.UntilMS-r.All.FromMS)
-	},
+	"throughput":  func(r *result.Run) (float64, bool) { return throughput(&r.All) },
 	"moved":       func(r *result.Run) (float64, bool) { return float64(sumEvents(r).MovedKeys), len(r.Events) > 0 },
 	"moved-bytes": func(r *result.Run) (float64, bool) { return float64(sumEvents(r).MovedBytes), len(r.Events) > 0 },
 	"moved/least": func(r *result.Run) (float64, bool) {
@@ -165,6 +172,10 @@ var computedOfRun = map[string]func(*result.Run) (float64, bool){
 		return total / float64(len(r.Samples)), len(r.Samples) > 0
 	},
 	"load": func(r *result.Run) (float64, bool) { return rate(r.LoadKeys, r.LoadSeconds*1000) },
+}
+
+func throughput(p *result.Phase) (float64, bool) {
+	return rate(p.Operations-p.Failed, p.UntilMS-p.FromMS)
 }
 
 func rate(n int64, milliseconds float64) (float64, bool) {
@@ -210,4 +221,13 @@ func figureNamed(figures []figure, key string) *figure {
 		}
 	}
 	panic("report: no figure " + key)
+}
+
+// explained are figures by name, with their help.
+func explained(figures []figure, name func(*figure) string) [][2]string {
+	all := make([][2]string, len(figures))
+	for i := range figures {
+		all[i] = [2]string{name(&figures[i]), figures[i].Help}
+	}
+	return all
 }

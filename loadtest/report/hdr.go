@@ -30,8 +30,8 @@ func HDR(w io.Writer, r *result.Report) error {
 	for c, run := range runs(r) {
 		for k := range run.Phases {
 			phase := &run.Phases[k]
-			h, err := decoded(&phase.Latency)
-			if err != nil {
+			h := decoded(&phase.Latency)
+			if h == nil {
 				continue
 			}
 			h.SetTag(tag(c.Name) + fmt.Sprintf("/%d/", run.Round) + tag(phase.Name))
@@ -47,18 +47,13 @@ func HDR(w io.Writer, r *result.Report) error {
 	return nil
 }
 
-var errNoHistogram = errors.New("no histogram")
-
-// decoded is the whole distribution.
-func decoded(l *result.Latency) (*hdrhistogram.Histogram, error) {
-	if l.Histogram == "" {
-		return nil, errNoHistogram
-	}
+// decoded is the whole distribution; nil if it is not known.
+func decoded(l *result.Latency) *hdrhistogram.Histogram {
 	h, err := hdrhistogram.Decode([]byte(l.Histogram))
 	if err != nil {
-		return nil, fmt.Errorf("decode histogram: %w", err)
+		return nil
 	}
-	return h, nil
+	return h
 }
 
 // tag is a word without what separates the fields of a log.

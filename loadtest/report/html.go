@@ -40,7 +40,7 @@ func newPage(r *result.Report, options PageOptions) *page {
 		}
 		t := newTimeCharts(r)
 		p.add(t.summary(), eventsSection(r), distributionSection(r), nodeLoadSection(r), ownersSection(r),
-			t.section("clients", "Over time", slices.Concat(clientMeasures, clusterMeasures)), t.section("nodes", "Nodes", nodeMeasures), stepsSection(r))
+			t.section("clients", slices.Concat(clientMeasures, clusterMeasures)), t.section("nodes", nodeMeasures), stepsSection(r))
 	}
 	p.add(settingsSection(r), glossarySection())
 	return p
@@ -79,7 +79,7 @@ func pageEvents(r *result.Report) []eventKey {
 }
 
 func eventsSection(r *result.Report) section {
-	s := section{ID: "events", Title: "Events", Text: "What each event moved and what clients noticed of it, until the next event."}
+	s := loadTestSection("events")
 	if n := len(events(r)); n > mostPageEvents {
 		s.Text += fmt.Sprintf(" There were %d events. The first %d are here; JSON and CSV have all.", n, mostPageEvents)
 	}
@@ -91,7 +91,7 @@ func eventsSection(r *result.Report) section {
 
 // stepsSection has the steps of the script of each contestant.
 func stepsSection(r *result.Report) section {
-	s := section{ID: "details", Title: "Step by step"}
+	s := loadTestSection("details")
 	for i, run := range shownRuns(r) {
 		c := &r.Contestants[i]
 		s.Parts = append(s.Parts, tablePart(fmt.Sprintf("%s, round %d of %d", shortName(c), run.Round, len(c.Runs)), phasesGrid(run)))
@@ -103,13 +103,11 @@ func stepsSection(r *result.Report) section {
 }
 
 func settingsSection(r *result.Report) section {
-	s := section{ID: "settings", Title: "Settings", Parts: []pagePart{{Terms: facts(r)}}}
+	s := loadTestSection("settings", pagePart{Terms: facts(r)})
 	if g := settingsGrid(r); len(g.Rows) > 0 {
 		s.Parts = append(s.Parts, foldedTable("All settings", g))
 	}
-	if r.Command != "" {
-		s.Parts = append(s.Parts, pagePart{Help: "The same again (times apart):", Command: Printable(r.Command)})
-	}
+	s.Parts = append(s.Parts, commandPart(Printable(r.Command))...)
 	return s
 }
 
@@ -118,20 +116,14 @@ func glossarySection() section {
 	for _, m := range slices.Concat(clientMeasures, clusterMeasures, nodeMeasures) {
 		charts = append(charts, [2]string{m.Title, m.Help})
 	}
-	return section{ID: "glossary", Title: "Glossary", Text: "In [brackets] stands the name by which --assert knows a figure.", Parts: []pagePart{
-		{Title: "Figures of a whole run", Fold: "closed", Terms: terms(runFigures)},
-		{Title: "Figures of an event", Fold: "closed", Terms: terms(eventFigures)},
-		{Title: "Charts", Fold: "closed", Terms: charts},
-	}}
+	return loadTestSection("glossary",
+		pagePart{Title: "Figures of a whole run", Fold: "closed", Terms: terms(runFigures)},
+		pagePart{Title: "Figures of an event", Fold: "closed", Terms: terms(eventFigures)},
+		pagePart{Title: "Charts", Fold: "closed", Terms: charts})
 }
 
 // terms are figures with what they mean.
 func terms(figures []figure) [][2]string {
-	var all [][2]string
-	for i := range figures {
-		if f := &figures[i]; !f.Hidden {
-			all = append(all, [2]string{f.fullName() + " [" + f.Key + "]", f.Help})
-		}
-	}
-	return all
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f figure) bool { return f.Hidden })
+	return explained(figures, func(f *figure) string { return f.fullName() + " [" + f.Key + "]" })
 }

@@ -61,3 +61,32 @@ func SimulationMarkdown(w io.Writer, r *sim.Report) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// Markdown writes the table as GitHub reads it; the best is bold.
+func (t Grid) Markdown(b *strings.Builder) {
+	line := func(texts []string) { b.WriteString("| " + strings.Join(texts, " | ") + " |\n") }
+	head := make([]string, len(t.Head))
+	for i, h := range t.Head {
+		head[i] = Escaped(h)
+	}
+	line(head)
+	b.WriteString("|---|" + strings.Repeat("--:|", len(t.Head)-1) + "\n")
+	for _, row := range t.Rows {
+		texts := make([]string, len(row))
+		for i, c := range row {
+			texts[i] = Escaped(c.Text)
+			if c.Best {
+				texts[i] = "**" + texts[i] + "**"
+			}
+			if c.Soft != "" {
+				texts[i] += " " + Escaped(c.Soft)
+			}
+		}
+		line(texts)
+	}
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, `*`, `\*`, `_`, `\_`, "`", "\\`", `[`, `\[`, `<`, `&lt;`, `&`, `&amp;`)
+
+// Escaped is a text that means in Markdown what it says.
+func Escaped(s string) string { return markdownEscapes.Replace(Printable(s)) }

@@ -9,6 +9,7 @@ import (
 	"html"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/ringside-kv/ringside/internal/uplot"
 )
@@ -50,7 +51,38 @@ var (
 	pageScript string
 	//go:embed page_circle.js
 	circleScript string
+	//go:embed sections.json
+	sectionsText []byte
 )
+
+// sections are the titles and texts of the sections of both pages.
+var sections = sync.OnceValue(func() (all struct{ LoadTest, Simulation []section }) {
+	if err := json.Unmarshal(sectionsText, &all); err != nil {
+		panic("report: sections.json: " + err.Error())
+	}
+	return all
+})
+
+// sectionNamed is a section of a list with its parts.
+func sectionNamed(list []section, id string, parts ...pagePart) section {
+	for _, s := range list {
+		if s.ID == id {
+			s.Parts = parts
+			return s
+		}
+	}
+	panic("report: no section " + id)
+}
+
+// loadTestSection is a section of the page of a load test.
+func loadTestSection(id string, parts ...pagePart) section {
+	return sectionNamed(sections().LoadTest, id, parts...)
+}
+
+// simSection is a section of the page of a simulation.
+func simSection(id string, parts ...pagePart) section {
+	return sectionNamed(sections().Simulation, id, parts...)
+}
 
 // A page is all that the script of a page shows, for reports of both kinds. The script reads it
 // from JSON.
@@ -109,6 +141,14 @@ func tablePart(title string, g Grid) pagePart { return pagePart{Title: title, Ta
 // foldedTable is closed until the reader opens it.
 func foldedTable(title string, g Grid) pagePart {
 	return pagePart{Title: title, Fold: "closed", Table: &g}
+}
+
+// commandPart shows the command that makes a report again; none if it is not known.
+func commandPart(command string) []pagePart {
+	if command == "" {
+		return nil
+	}
+	return []pagePart{{Help: "The same again (times apart):", Command: command}}
 }
 
 // add adds the sections that have any part.

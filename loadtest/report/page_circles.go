@@ -39,40 +39,38 @@ type owners struct {
 
 const firstNode = 256 // the character of node 0
 
-func ownersText(cells []int, node func(int) (int, bool)) string {
+// ownersText are cells with places in a list of nodes, of which index has the numbers.
+func ownersText(cells []int, nodes []string, index map[string]int) string {
 	text := make([]rune, len(cells))
-	for i, c := range cells {
+	for i, k := range cells {
 		text[i] = '.'
-		if n, ok := node(c); ok {
+		if k < 0 || k >= len(nodes) {
+			continue
+		}
+		if n, ok := index[nodes[k]]; ok {
 			text[i] = rune(firstNode + n)
 		}
 	}
 	return string(text)
 }
 
-const circleText = "The circle of all tokens, from 0 at the top and clockwise: the outer ring shows the primary of each piece, the inner one its first backup. The thin ring outside shows the primaries before the event, and dark arcs mark what changed hands. A gap is served by no node that is known."
-
 // layoutsAt are the indices of the layouts of a run at the start and after each event.
 func layoutsAt(run *result.Run, all []eventKey) []int {
-	at := 0
-	until := func(ms float64) int { // the last layout before a moment
-		last := at
-		for last+1 < len(run.Layouts) && run.Layouts[last+1].AtMS < ms {
-			last++
+	last := func(index int) int { // the last layout before an event, or of all
+		at := 0
+		for at+1 < len(run.Layouts) && (index == len(run.Events) || run.Layouts[at+1].AtMS < run.Events[index].AtMS) {
+			at++
 		}
-		return last
+		return at
 	}
+	at := 0
 	if len(run.Events) > 0 {
-		at = until(run.Events[0].AtMS)
+		at = last(0)
 	}
 	ends := []int{at}
 	for _, e := range all {
-		switch next := e.index + 1; {
-		case e.of(run) == nil:
-		case next < len(run.Events):
-			at = until(run.Events[next].AtMS)
-		default:
-			at = len(run.Layouts) - 1
+		if e.of(run) != nil {
+			at = last(e.index + 1)
 		}
 		ends = append(ends, at)
 	}
@@ -81,7 +79,7 @@ func layoutsAt(run *result.Run, all []eventKey) []int {
 
 // loadsAt are the loads before the first event and after each; nil where they are not known.
 func loadsAt(run *result.Run, all []eventKey) []*result.Loads {
-	before := func(index int) *result.Loads { // the loads that were read last before an event, or in the end
+	last := func(index int) *result.Loads { // those that were read last before an event, or in the end
 		from, to := 0.0, math.Inf(1)
 		if index > 0 {
 			from = run.Events[index-1].AtMS
@@ -96,13 +94,13 @@ func loadsAt(run *result.Run, all []eventKey) []*result.Loads {
 		}
 		return nil
 	}
-	loads := []*result.Loads{before(0)}
+	loads := []*result.Loads{last(0)}
 	for _, e := range all {
-		if e.of(run) == nil {
-			loads = append(loads, nil)
-			continue
+		var after *result.Loads
+		if e.of(run) != nil {
+			after = last(e.index + 1)
 		}
-		loads = append(loads, before(e.index+1))
+		loads = append(loads, after)
 	}
 	return loads
 }
@@ -149,7 +147,7 @@ func ownersSection(r *result.Report) section {
 	if len(c.Each) == 0 {
 		return section{}
 	}
-	s := section{ID: "owners", Title: "Owners", Text: circleText, Parts: []pagePart{{Circles: c}}}
+	s := loadTestSection("owners", pagePart{Circles: c})
 	if slices.ContainsFunc(c.Each, func(one circle) bool { return len(one.Loads) > 0 }) {
 		s.Text += " Bars inside show operations a second, at the last time before the next event."
 	}
@@ -165,14 +163,7 @@ func circleOf(name string, run *result.Run, index map[string]int, all []eventKey
 	charted := map[*result.Loads]int{}
 	show := func(at int, loads *result.Loads) {
 		l := &run.Layouts[at]
-		node := func(k int) (int, bool) {
-			if k < 0 || k >= len(l.Nodes) {
-				return 0, false
-			}
-			n, ok := index[l.Nodes[k]]
-			return n, ok
-		}
-		state := owners{Primary: ownersText(l.Primary, node), Backup: ownersText(l.Backup, node)}
+		state := owners{Primary: ownersText(l.Primary, l.Nodes, index), Backup: ownersText(l.Backup, l.Nodes, index)}
 		if len(run.Events) > 0 && l.AtMS >= run.Events[0].AtMS {
 			state.Note = "at " + seconds(l.AtMS/1000)
 		}

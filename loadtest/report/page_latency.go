@@ -15,8 +15,8 @@ var percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
 func distribution(c *result.Contestant) *hdrhistogram.Histogram {
 	var all *hdrhistogram.Histogram
 	add := func(l *result.Latency) bool {
-		h, err := decoded(l)
-		if err != nil || h.TotalCount() == 0 {
+		h := decoded(l)
+		if h == nil || h.TotalCount() == 0 {
 			return false
 		}
 		if all == nil {
@@ -27,10 +27,8 @@ func distribution(c *result.Contestant) *hdrhistogram.Histogram {
 	}
 	for i := range c.Runs {
 		run := &c.Runs[i]
-		if add(&run.All.Latency) {
-			continue
-		}
-		for j := range run.Phases {
+		known := add(&run.All.Latency)
+		for j := 0; j < len(run.Phases) && !known; j++ {
 			add(&run.Phases[j].Latency)
 		}
 	}
@@ -55,8 +53,6 @@ func distributionSection(r *result.Report) section {
 	if len(p.Lines) == 0 {
 		return section{}
 	}
-	return section{ID: "latency", Title: "Latency by percentile", Text: "How long operations took: the further to the right, the slower they were and the fewer. All rounds together.", Parts: []pagePart{
-		{Chart: &chart{Axis: "nines", Unit: string(micros), Log: true, Label: "percent of the operations took no longer", Panels: []panel{p}}},
-		tablePart("", distributionGrid(r, all)),
-	}}
+	chart := &chart{Axis: "nines", Unit: string(micros), Log: true, Label: "percent of the operations took no longer", Panels: []panel{p}}
+	return loadTestSection("latency", pagePart{Chart: chart}, tablePart("", distributionGrid(r, all)))
 }

@@ -9,7 +9,7 @@ import (
 
 // nodeLoadSection has the load on nodes before each event and at the end, and on their busiest ranges.
 func nodeLoadSection(r *result.Report) section {
-	s := section{ID: "load", Title: "Load", Text: "Operations a second on the ranges that each node serves, as the nodes measure them: rates that decay to a third in 10 seconds. The circles below show where on the circle they are."}
+	s := loadTestSection("load")
 	all := pageEvents(r)
 	for i, run := range shownRuns(r) {
 		if len(run.Loads) > 0 {

@@ -59,7 +59,7 @@ func until(r *result.Run, windowMS float64) float64 {
 // plot.
 func (t *timeCharts) summary() section {
 	r := t.report
-	s := section{ID: "summary", Title: "Summary", Text: "Dashed lines are events, each in the colour of its contestant. Of several rounds, charts show the one with the median throughput."}
+	s := loadTestSection("summary")
 	if text := legendText(r); text != "" {
 		s.Text = capital(strings.ReplaceAll(text, "the best of its row", "the best of each row is marked")) + " " + s.Text
 	}
@@ -80,8 +80,8 @@ func (t *timeCharts) summary() section {
 }
 
 // section has a panel for each contestant and measure, to one scale.
-func (t *timeCharts) section(id, title string, measures []measure) section {
-	s := section{ID: id, Title: title, Text: "All charts of a kind have the same axes. Dashed lines are events, and grey bands last until everything is where it belongs."}
+func (t *timeCharts) section(id string, measures []measure) section {
+	s := loadTestSection(id)
 	for i := range measures {
 		if c := t.sides(&measures[i]); c != nil {
 			s.Parts = append(s.Parts, pagePart{Title: measures[i].Title, Help: measures[i].Help, Chart: c})

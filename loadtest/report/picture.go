@@ -37,18 +37,10 @@ func SimulationPicture(w io.Writer, r *sim.Report) error {
 	p := picture{names: contenderNames(r.Contenders), about: simVerdict(r)}
 	var parts []titledBars
 	if len(r.Steps) > 1 {
-		ratios := movedRatios(r)
-		level := 1.0
-		even := &bars{Unit: string(factor), Level: &level}
-		for i := range ratios.Groups {
-			g := barGroup{Name: ratios.Groups[i].Name}
-			for j := range r.Contenders {
-				at := r.Steps[i+1].Outcomes[j].Balance.Keys.Max
-				g.Values = append(g.Values, bar{At: &at, Text: Ratio(at)})
-			}
-			even.Groups = append(even.Groups, g)
+		parts = []titledBars{
+			{"Keys moved ÷ the least possible", figureBars(r, figureNamed(lists.Step, "moved/least"), true)},
+			{"Keys of the fullest node ÷ its fair share, after the step", figureBars(r, figureNamed(lists.Balance, "keys-max/mean"), false)},
 		}
-		parts = []titledBars{{"Keys moved ÷ the least possible", ratios}, {"Keys of the fullest node ÷ its fair share, after the step", even}}
 	}
 	_, err := io.WriteString(w, p.draw(append([]string{simVerdict(r)}, settingsLines(r)...), parts))
 	return err

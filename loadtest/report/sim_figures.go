@@ -138,15 +138,8 @@ func afterOf(text string) string {
 // SimulationGlossary explains every column, one name and text each: first those of the steps,
 // then the lines of the summary.
 func SimulationGlossary() (steps, summary [][2]string) {
-	return explained(lists.Step), explained(lists.Scenario)
-}
-
-func explained(figures []figure) [][2]string {
-	all := make([][2]string, len(figures))
-	for i, f := range figures {
-		all[i] = [2]string{oneLine(f.Name), f.Help}
-	}
-	return all
+	name := func(f *figure) string { return oneLine(f.Name) }
+	return explained(lists.Step, name), explained(lists.Scenario, name)
 }
 
 // WriteSimulationGlossary writes the glossary for a terminal of so many cells.

@@ -29,7 +29,7 @@ func bucketsSection(r *sim.Report) section {
 			g.Frames = append(g.Frames, frame)
 		}
 	}
-	s := section{ID: "buckets", Title: "Buckets", Text: "The nodes of each bucket after each step. A node's buckets stand sixteen to a row, ordered by their ids in hexadecimal: a row's label is the id without its last digit. P is a primary, S a backup. Against the step before, a bucket that has come to the node has a thick frame, one that became its primary or its backup without moving a thin one with an arrow, and a cross is one that the node gave up."}
+	s := simSection("buckets")
 	if left > 0 {
 		s.Text += fmt.Sprintf(" %s left out: only steps with up to %d nodes are drawn, as far as the page stays small.", pluralAre(left, "grid"), mostGridNodes)
 	}

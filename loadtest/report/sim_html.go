@@ -49,20 +49,15 @@ func newSimPage(r *sim.Report, options PageOptions) *page {
 		c := r.Contenders[j]
 		p.Names = append(p.Names, pageName{Name: c.Name, Title: c.Title, Yardstick: c.Yardstick, Color: color})
 	}
-	p.add(section{ID: "summary", Title: "Summary", Text: "All steps together. The best of each line is marked; yardsticks can only be simulated and stand apart.",
-		Parts: []pagePart{tablePart("", scenarioGrid("", r, scenarioFigures(r))), {Legend: true}}})
+	p.add(simSection("summary", tablePart("", scenarioGrid("", r, scenarioFigures(r))), pagePart{Legend: true}))
 	if len(r.Steps) > 0 {
 		index := simNodes(r, p)
 		p.add(movedSection(r), balanceSection(r), loadSection(r), simOwnersSection(r, index), bucketsSection(r), simStepsSection(r))
 	}
-	settings := section{ID: "settings", Title: "Settings", Parts: []pagePart{{Terms: simFacts(r, options)}}}
-	if options.Command != "" {
-		settings.Parts = append(settings.Parts, pagePart{Help: "The same again (times apart):", Command: options.Command})
-	}
-	p.add(settings, section{ID: "glossary", Title: "Glossary", Parts: []pagePart{
-		{Title: "Columns of the steps", Fold: "closed", Terms: explained(lists.Step)},
-		{Title: "Lines of the summary", Fold: "closed", Terms: explained(lists.Scenario)},
-	}})
+	columns, lines := SimulationGlossary()
+	p.add(simSection("settings", append([]pagePart{{Terms: simFacts(r, options)}}, commandPart(options.Command)...)...),
+		simSection("glossary", pagePart{Title: "Columns of the steps", Fold: "closed", Terms: columns},
+			pagePart{Title: "Lines of the summary", Fold: "closed", Terms: lines}))
 	return p
 }
 
@@ -70,14 +65,22 @@ func newSimPage(r *sim.Report, options PageOptions) *page {
 func simNodes(r *sim.Report, p *page) map[string]int {
 	index := map[string]int{}
 	for i := range r.Steps {
-		for _, n := range r.Steps[i].Nodes {
-			if _, ok := index[n.ID]; !ok {
-				index[n.ID] = len(index)
-				p.Nodes = append(p.Nodes, Clip(Printable(n.ID), 30))
+		for _, id := range nodeIDs(&r.Steps[i]) {
+			if _, ok := index[id]; !ok {
+				index[id] = len(index)
+				p.Nodes = append(p.Nodes, Clip(Printable(id), 30))
 			}
 		}
 	}
 	return index
+}
+
+func nodeIDs(step *sim.Step) []string {
+	all := make([]string, len(step.Nodes))
+	for i, n := range step.Nodes {
+		all[i] = n.ID
+	}
+	return all
 }
 
 // contenderNames are those of the contenders.
@@ -90,7 +93,7 @@ func contenderNames(contenders []sim.Contender) []string {
 }
 
 func simStepsSection(r *sim.Report) section {
-	s := section{ID: "steps", Title: "Step by step"}
+	s := simSection("steps")
 	fold := "closed"
 	if len(r.Steps) <= 12 {
 		fold = "open"
@@ -225,14 +228,10 @@ func scenarioGrid(first string, r *sim.Report, figures []figure) Grid {
 }
 
 // byStep is a table with a row for each step and a column for each contender.
-func byStep(r *sim.Report, from int, get func(i, j int) simCell) Grid {
+func byStep(r *sim.Report, from int, cells func(i int) []simCell) Grid {
 	t := Grid{Head: contenderHeads("step", r.Contenders)}
 	for i := from; i < min(len(r.Steps), mostPageSteps+1); i++ {
-		cells := make([]simCell, len(r.Contenders))
-		for j := range cells {
-			cells[j] = get(i, j)
-		}
-		t.Rows = append(t.Rows, tableRow(stepName(r, i), r.Contenders, cells))
+		t.Rows = append(t.Rows, tableRow(stepName(r, i), r.Contenders, cells(i)))
 	}
 	return t
 }
@@ -244,35 +243,27 @@ func stepName(r *sim.Report, i int) string {
 // movedGrid has the least possible as its first figure, then what moved in percent, and how often the
 // least that is. The best is nearest to the least.
 func movedGrid(r *sim.Report) Grid {
-	t := byStep(r, 1, func(i, j int) simCell {
-		step := &r.Steps[i]
-		o := &step.Outcomes[j]
-		text := Percent(Share(o.Moved.Keys, copiesAfter(r, step))) + " %"
-		if step.LeastOf(j).Keys > 0 {
-			text += " (" + Ratio(o.Ratio) + " ×)"
+	t := byStep(r, 1, func(i int) []simCell {
+		cells := make([]simCell, len(r.Contenders))
+		for j := range cells {
+			o := &r.Steps[i].Outcomes[j]
+			text := percentage.text(movedShare(r, i, j))
+			if r.Steps[i].LeastOf(j).Keys > 0 {
+				text += " (" + Ratio(o.Ratio) + " ×)"
+			}
+			cells[j] = ranked(text, one.off(o.Ratio))
 		}
-		return ranked(text, one.off(o.Ratio))
+		return cells
 	})
 	t.Head = slices.Insert(t.Head, 1, "least possible")
 	for k := range t.Rows {
-		step := &r.Steps[k+1]
-		least := Cell{Text: Percent(Share(step.Least.Keys, copiesAfter(r, step))) + " %"}
-		if len(step.LeastEach) > 0 {
+		least := Cell{Text: percentage.text(leastShare(r, k+1))}
+		if len(r.Steps[k+1].LeastEach) > 0 {
 			least.Text = None
 		}
 		t.Rows[k] = slices.Insert(t.Rows[k], 1, least)
 	}
 	return t
-}
-
-func measureGrid(r *sim.Report, m balanceMeasure) Grid {
-	return byStep(r, 0, func(i, j int) simCell {
-		v := m.of(&r.Steps[i].Outcomes[j].Balance)
-		if m.unit == share {
-			return ranked(Percent(v)+" %", v)
-		}
-		return ranked(Ratio(v), v)
-	})
 }
 
 // loadGrid has a row for each step and contender.

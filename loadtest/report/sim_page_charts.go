@@ -10,16 +10,13 @@ import (
 const mostBarSteps = 12
 
 func movedSection(r *sim.Report) section {
-	s := section{ID: "moved", Title: "Keys moved", Text: "What each step moved, as a share of all copies of keys: a key whose primary and one backup travel counts twice. The line across a bar is the least that any strategy must move if the load is to be even before and after; what moves less pays for it with a load that is not. The best is nearest to that least."}
 	if len(r.Steps) < 2 {
 		return section{}
 	}
-	moved := func(i, j int) float64 {
-		return Share(r.Steps[i].Outcomes[j].Moved.Keys, copiesAfter(r, &r.Steps[i]))
-	}
+	moved := func(i, j int) float64 { return movedShare(r, i, j) }
 	shares, ratios := pagePart{Title: "Keys moved, and the least possible"}, pagePart{Title: "Keys moved ÷ the least possible"}
 	if len(r.Steps)-1 <= mostBarSteps {
-		shares.Bars, ratios.Bars = movedShares(r, moved), movedRatios(r)
+		shares.Bars, ratios.Bars = movedShares(r), figureBars(r, figureNamed(lists.Step, "moved/least"), true)
 	} else {
 		shares.Help, shares.Chart = "1 is all copies.", linesByStep(r, 1, factor, moved)
 		panel := &shares.Chart.Panels[0]
@@ -27,8 +24,7 @@ func movedSection(r *sim.Report) section {
 		panel.Lines = append(panel.Lines, pageLine{Name: "least possible", Color: "l0", X: x, Y: y})
 		ratios.Chart = linesByStep(r, 1, factor, func(i, j int) float64 { return r.Steps[i].Outcomes[j].Ratio })
 	}
-	s.Parts = []pagePart{shares, ratios, foldedTable("Figures", movedGrid(r))}
-	return s
+	return simSection("moved", shares, ratios, foldedTable("Figures", movedGrid(r)))
 }
 
 // leastShare is the least that any strategy must move in a step, as a share of all copies.
@@ -36,7 +32,12 @@ func leastShare(r *sim.Report, i int) float64 {
 	return Share(r.Steps[i].Least.Keys, copiesAfter(r, &r.Steps[i]))
 }
 
-func movedShares(r *sim.Report, moved func(i, j int) float64) *bars {
+// movedShare is what a contender moved in a step, as a share of all copies.
+func movedShare(r *sim.Report, i, j int) float64 {
+	return Share(r.Steps[i].Outcomes[j].Moved.Keys, copiesAfter(r, &r.Steps[i]))
+}
+
+func movedShares(r *sim.Report) *bars {
 	b := &bars{Unit: string(share)}
 	for i := 1; i < len(r.Steps); i++ {
 		least := leastShare(r, i)
@@ -45,25 +46,25 @@ func movedShares(r *sim.Report, moved func(i, j int) float64) *bars {
 			g.Level = nil
 		}
 		for j := range r.Contenders {
-			at := moved(i, j)
-			g.Values = append(g.Values, bar{At: &at, Text: Percent(at) + " %"})
+			at := movedShare(r, i, j)
+			g.Values = append(g.Values, bar{At: &at, Text: percentage.text(at)})
 		}
 		b.Groups = append(b.Groups, g)
 	}
 	return b
 }
 
-// movedRatios mark the best, which is nearest to 1.
-func movedRatios(r *sim.Report) *bars {
+// figureBars have a group for each of the first steps, with a line at 1, where all is even.
+func figureBars(r *sim.Report, f *figure, marked bool) *bars {
 	level := 1.0
 	b := &bars{Unit: string(factor), Level: &level}
 	for i := 1; i < min(len(r.Steps), mostBarSteps+1); i++ {
 		g := barGroup{Name: stepName(r, i)}
-		cells := figureNamed(lists.Step, "moved/least").ofStep(r, i)
+		cells := f.ofStep(r, i)
 		for j, best := range bestCells(r.Contenders, cells) {
-			one := bar{Text: cells[j].text, Best: best}
-			if cells[j].ranks {
-				one.At = &r.Steps[i].Outcomes[j].Ratio
+			one := bar{Text: cells[j].text, Best: best && marked}
+			if x, _ := f.outcome(&r.Steps[i].Outcomes[j]); cells[j].ranks {
+				one.At = &x
 			}
 			g.Values = append(g.Values, one)
 		}
@@ -72,31 +73,21 @@ func movedRatios(r *sim.Report) *bars {
 	return b
 }
 
-// A balanceMeasure is one way to say how even the load is.
-type balanceMeasure struct {
-	title string
-	even  float64 // its value when all is even, where its axis begins
-	unit  unit
-	of    func(b *sim.Balance) float64
-}
-
-var balanceMeasures = []balanceMeasure{
-	{"Fullest node by keys, max ÷ mean", 1, factor, func(b *sim.Balance) float64 { return b.Keys.Max }},
-	{"Unevenness by keys (CV)", 0, share, func(b *sim.Balance) float64 { return b.Keys.CV }},
-	{"Busiest node by zipf requests, max ÷ mean", 1, factor, func(b *sim.Balance) float64 { return b.Zipf.Max }},
-	{"Busiest node by hotspot requests, max ÷ mean", 1, factor, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
-}
-
 func balanceSection(r *sim.Report) section {
-	s := section{ID: "balance", Title: "Balance", Text: "How even the load is after each step; step 0 is the start. Loads are multiples of a node's fair share, which goes by its weight: at 1 (or 0 %) all is even."}
-	for _, m := range balanceMeasures {
-		u, times := m.unit, 1.0
-		if u == share { // a share of 1 is not the most that there can be
-			u, times = "percent", 100
+	s := simSection("balance")
+	for k := range lists.Balance {
+		f := &lists.Balance[k]
+		even, u, times := 1.0, factor, 1.0
+		if f.Unit == percentage {
+			even, u, times = 0, "percent", 100 // not share, of which 1 is the most that there can be
 		}
-		c := linesByStep(r, 0, u, func(i, j int) float64 { return times * m.of(&r.Steps[i].Outcomes[j].Balance) })
-		c.Even = m.even
-		s.Parts = append(s.Parts, pagePart{Title: m.title, Chart: c}, foldedTable("All figures: "+m.title, measureGrid(r, m)))
+		c := linesByStep(r, 0, u, func(i, j int) float64 {
+			x, _ := f.outcome(&r.Steps[i].Outcomes[j])
+			return times * x
+		})
+		c.Even = even
+		table := byStep(r, 0, func(i int) []simCell { return f.ofStep(r, i) })
+		s.Parts = append(s.Parts, pagePart{Title: f.Name, Chart: c}, foldedTable("All figures: "+f.Name, table))
 	}
 	return s
 }
@@ -165,8 +156,7 @@ func loadSection(r *sim.Report) section {
 		p.shareX()
 		c.Panels = append(c.Panels, p)
 	}
-	return section{ID: "load", Title: "Load per node", Text: "The keys that each node is the primary of, as a multiple of its fair share, with the nodes sorted from the emptiest to the fullest: a flat line at 1 is even.",
-		Parts: []pagePart{{Chart: c}, foldedTable("All figures", loadGrid(r, steps))}}
+	return simSection("load", pagePart{Chart: c}, foldedTable("All figures", loadGrid(r, steps)))
 }
 
 // mostStairs is how many nodes a curve shows one by one; of more, it shows so many
@@ -227,13 +217,8 @@ func simOwnersSection(r *sim.Report, index map[string]int) section {
 			if o == nil {
 				break
 			}
-			node := func(k int) (int, bool) {
-				if k < 0 || k >= len(step.Nodes) {
-					return 0, false
-				}
-				return index[step.Nodes[k].ID], true
-			}
-			one.States = append(one.States, owners{Primary: ownersText(o.Primary, node), Backup: ownersText(o.Backup, node)})
+			ids := nodeIDs(step)
+			one.States = append(one.States, owners{Primary: ownersText(o.Primary, ids, index), Backup: ownersText(o.Backup, ids, index)})
 		}
 		if steps > 0 && len(one.States) == steps {
 			c.Each = append(c.Each, one)
@@ -242,5 +227,5 @@ func simOwnersSection(r *sim.Report, index map[string]int) section {
 	if len(c.Each) == 0 {
 		return section{}
 	}
-	return section{ID: "owners", Title: "Owners", Text: circleText, Parts: []pagePart{{Circles: c}}}
+	return simSection("owners", pagePart{Circles: c})
 }

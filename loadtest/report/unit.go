@@ -23,16 +23,23 @@ const (
 	share     unit = "share" // of 1, written in percent
 )
 
-// copies is the unit of counts that are shown as a share of all copies of keys.
-const copies unit = "copies"
+// Units of simulations: copies are counts that are shown as a share of all copies of keys, percentages
+// have their sign.
+const (
+	copies     unit = "copies"
+	percentage unit = "percentage"
+)
 
-// simulated are the further units, of simulations.
-var simulated = map[unit]func(float64) string{
+// plainly are the units in which a number is written whatever the others in its row: those of simulations, and
+// time, which is in milliseconds.
+var plainly = map[unit]func(float64) string{
 	"number":   Count[float64],
 	"size":     Size[float64],
 	"ratio":    Ratio,
 	"percent":  Percent,
 	copies:     Percent,
+	percentage: func(x float64) string { return Percent(x) + " %" },
+	"time":     func(ms float64) string { return seconds(ms / 1000) },
 	"nanos":    Nanos,
 	"duration": func(x float64) string { return Duration(time.Duration(x)) },
 }
@@ -110,7 +117,7 @@ func (u unit) scale(x float64) (by float64, suffix string) {
 
 // text is a number with its unit.
 func (u unit) text(x float64) string {
-	if form := simulated[u]; form != nil {
+	if form := plainly[u]; form != nil {
 		return form(x)
 	}
 	if isNone(x) {

@@ -3,11 +3,30 @@ package report
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
+
+// A Grid is a table: the first column is what a row is about.
+type Grid struct {
+	Head []string `json:"head"`
+	Rows [][]Cell `json:"rows"`
+}
+
+// A Cell is a figure in a table.
+type Cell struct {
+	Text string `json:"t"`
+	Soft string `json:"s,omitempty"` // what is said beside it, with less weight
+	Best bool   `json:"b,omitempty"` // of its row
+	// Yardstick reports whether it is not one of those that are compared.
+	Yardstick bool `json:"y,omitempty"`
+}
+
+// both is the text and what is said beside it.
+func (c Cell) both() string { return strings.TrimSpace(c.Text + " " + c.Soft) }
 
 // figuresGrid has a row for each figure and a column for each contestant.
 func figuresGrid(r *result.Report, first string, rows []row) Grid {
@@ -42,35 +61,43 @@ func heads(r *result.Report, first string) []string {
 	return all
 }
 
-// phasesGrid has the phases of the run that is shown of a contestant.
+// addColumn adds a figure of each element of a list.
+func addColumn[T any](t *Grid, f *figure, all []T, number func(*T) (float64, bool)) {
+	t.Head = append(t.Head, f.Name)
+	for k := range all {
+		text := None
+		if x, known := number(&all[k]); known {
+			text = f.Unit.text(x)
+		}
+		t.Rows[k] = append(t.Rows[k], Cell{Text: text})
+	}
+}
+
+// phasesGrid has the phases of a run.
 func phasesGrid(run *result.Run) Grid {
-	t := Grid{Head: []string{"step", "from", "operations/s", "p50", "p99", "p99.9", "slowest", "longest pause", "failed", "unknown"}}
 	phases := append(slices.Clone(run.Phases[:min(len(run.Phases), mostPageEvents)]), run.All)
+	t := Grid{Head: []string{"step"}}
 	for i := range phases {
-		ph := &phases[i]
-		name := ph.Name
+		name := Clip(Printable(phases[i].Name), 40)
 		if i == len(phases)-1 {
 			name = "all of it"
 		}
-		throughput := None
-		if x, ok := rate(ph.Operations-ph.Failed, ph.UntilMS-ph.FromMS); ok {
-			throughput = perSecond.text(x)
-		}
-		t.Rows = append(t.Rows, textRow(Clip(Printable(name), 40), seconds(ph.FromMS/1000), throughput,
-			timeText(ph.Operations, ph.Latency.P50), timeText(ph.Operations, ph.Latency.P99), timeText(ph.Operations, ph.Latency.P999), timeText(ph.Operations, ph.Latency.Max),
-			micros.text(ph.LongestPauseMS*1000), Count(ph.Failed), Count(ph.Unknown)))
+		t.Rows = append(t.Rows, textRow(name))
+	}
+	for i := range lists.Phase {
+		addColumn(&t, &lists.Phase[i], phases, lists.Phase[i].phase)
 	}
 	return t
 }
 
 // commandsGrid has the commands of the whole run.
 func commandsGrid(run *result.Run) Grid {
-	t := Grid{Head: []string{"command", "operations", "failed", "mean", "p50", "p99", "p99.9", "slowest"}}
+	t := Grid{Head: []string{"command"}}
 	for i := range run.All.Commands {
-		c := &run.All.Commands[i]
-		l := &c.Latency
-		t.Rows = append(t.Rows, textRow(Clip(Printable(c.Command), 40), Count(c.Operations), Count(c.Failed),
-			timeText(c.Operations, l.Mean), timeText(c.Operations, l.P50), timeText(c.Operations, l.P99), timeText(c.Operations, l.P999), timeText(c.Operations, l.Max)))
+		t.Rows = append(t.Rows, textRow(Clip(Printable(run.All.Commands[i].Command), 40)))
+	}
+	for i := range lists.Command {
+		addColumn(&t, &lists.Command[i], run.All.Commands, lists.Command[i].command)
 	}
 	return t
 }
@@ -131,12 +158,4 @@ func textRow(texts ...string) []Cell {
 		cells[i].Text = text
 	}
 	return cells
-}
-
-// timeText is a latency, if there was any operation.
-func timeText(operations int64, us float64) string {
-	if operations == 0 {
-		return None
-	}
-	return micros.text(us)
 }
