@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,10 +36,7 @@ func BenchmarkTable(w io.Writer, r *sim.BenchmarkReport, options TableOptions) e
 }
 
 func benchmarkTable(r *sim.BenchmarkReport, distribution string) string {
-	columns := make([]column, len(benchmarkHeads))
-	for i, head := range benchmarkHeads {
-		columns[i] = column{head: head, left: i == 0, after: 1}
-	}
+	t := Grid{Head: []string{"", "nodes", "max", "p99", "strays", "lookup", "init", "resize", "memory"}}
 	var ruled []int // above each algorithm but the first
 	last := ""
 	for _, l := range r.Balance {
@@ -46,7 +44,7 @@ func benchmarkTable(r *sim.BenchmarkReport, distribution string) string {
 			continue
 		}
 		if last != "" && last != l.Algorithm {
-			ruled = append(ruled, len(columns[0].cells))
+			ruled = append(ruled, len(t.Rows))
 		}
 		last = l.Algorithm
 		memory := ""
@@ -55,18 +53,13 @@ func benchmarkTable(r *sim.BenchmarkReport, distribution string) string {
 				memory = strings.ReplaceAll(Size(m.Bytes), "iB", "")
 			}
 		}
-		for i, text := range []string{
+		t.Rows = append(t.Rows, textRow(
 			Clip(Printable(l.Algorithm), 14), Count(l.Nodes),
 			fmt.Sprintf("%.3f", l.Relative(l.Max)), fmt.Sprintf("%.3f", l.Relative(l.P99)), strays(r, l),
-			timeOf(r.Lookup, l), timeOf(r.Init, l), timeOf(r.Resize, l), memory,
-		} {
-			columns[i].cells = append(columns[i].cells, text)
-		}
+			timeOf(r.Lookup, l), timeOf(r.Init, l), timeOf(r.Resize, l), memory))
 	}
-	return lay(columns, ruled...)
+	return lay(t.columns(Cell.both), ruled...)
 }
-
-var benchmarkHeads = []string{"", "nodes", "max", "p99", "strays", "lookup", "init", "resize", "memory"}
 
 // strays are the keys that moved between survivors, as a share of those that had to move: the most of
 // all fractions.
@@ -102,13 +95,18 @@ func BenchmarkCSV(dir string, r *sim.BenchmarkReport) error {
 		csvFile(dir, "Monotonicity.csv", moveColumns, r.Monotonicity, moveRow),
 		csvFile(dir, "MemoryUsage.csv", []string{"HashFunction", "Algorithm", "Nodes", "Bytes"}, r.Memory,
 			func(m sim.MemoryFigures) []any { return []any{m.Hash, m.Algorithm, m.Nodes, m.Bytes} }),
-		csvFile(dir, "LookupTime.csv", append([]string{"HashFunction", "Algorithm", "Distribution", "Nodes"}, timeColumns...), r.Lookup,
+		csvFile(dir, "LookupTime.csv", slices.Concat([]string{"HashFunction", "Algorithm", "Distribution", "Nodes"}, timeColumns), r.Lookup,
 			func(t sim.TimeFigures) []any {
 				return append([]any{t.Hash, t.Algorithm, t.Distribution, t.Nodes}, timeRow(t)...)
 			}),
-		csvFile(dir, "InitTime.csv", append([]string{"HashFunction", "Algorithm", "Nodes"}, timeColumns...), r.Init, resizeRow),
-		csvFile(dir, "ResizeTime.csv", append([]string{"HashFunction", "Algorithm", "Nodes"}, timeColumns...), r.Resize, resizeRow),
+		resizeFile(dir, "InitTime.csv", r.Init),
+		resizeFile(dir, "ResizeTime.csv", r.Resize),
 	)
+}
+
+func resizeFile(dir, name string, times []sim.TimeFigures) error {
+	return csvFile(dir, name, slices.Concat([]string{"HashFunction", "Algorithm", "Nodes"}, timeColumns), times,
+		func(t sim.TimeFigures) []any { return append([]any{t.Hash, t.Algorithm, t.Nodes}, timeRow(t)...) })
 }
 
 func csvFile[T any](dir, name string, columns []string, figures []T, row func(T) []any) error {
@@ -176,7 +174,3 @@ func part(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 var timeColumns = []string{"Iterations", "MedianNanos", "MinNanos", "MaxNanos"}
 
 func timeRow(t sim.TimeFigures) []any { return []any{t.Iterations, t.Median, t.Min, t.Max} }
-
-func resizeRow(t sim.TimeFigures) []any {
-	return append([]any{t.Hash, t.Algorithm, t.Nodes}, timeRow(t)...)
-}

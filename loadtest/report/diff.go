@@ -205,15 +205,7 @@ func (c *Comparison) grid() Grid {
 
 // Table writes the comparison for a terminal.
 func (c *Comparison) Table(w io.Writer) error {
-	g := c.grid()
-	columns := make([]column, len(g.Head))
-	for i, head := range g.Head {
-		columns[i] = column{head: head, left: i == 0, after: 1}
-		for _, row := range g.Rows {
-			columns[i].cells = append(columns[i].cells, row[i].both())
-		}
-	}
-	_, err := io.WriteString(w, lay(columns)+"\n"+strings.Join(append(c.Notes, c.Verdict()), "\n")+"\n")
+	_, err := io.WriteString(w, lay(c.grid().columns(Cell.both))+"\n"+strings.Join(append(c.Notes, c.Verdict()), "\n")+"\n")
 	return err
 }
 

@@ -7,10 +7,10 @@
 // they are those of result.Report and sim.Report. It opens no files; everything is written to an
 // io.Writer.
 //
-// Both reports share the format of numbers (number.go), tables (grid.go, terminal in table.go),
-// pictures (picture.go) and pages: Go makes a page's data (page.go), and one script shows it
-// (page.js, page_circle.js), with the charts of uPlot. Read figures.go first, the list of figures
-// that tables, pages and assertions follow, and summary.go, which summarizes rounds. Files of
-// simulations begin with sim_: read sim_columns.go first. FORMAT.md describes the JSON form of a
-// load test.
+// Both reports share the list of figures (figures.json, read by figures.go), the format of numbers
+// (unit.go, number.go), tables (tables.go, laid out for terminals by terminal.go), pictures (picture.go)
+// and pages: Go makes a page's data (page.go, sections.json), and one script shows it (page.js,
+// page_circle.js), with the charts of uPlot. Read figures.go first, and then summary.go, which summarizes
+// rounds. Files of simulations begin with sim_: read sim_figures.go first. FORMAT.md describes the JSON
+// form of a load test.
 package report

@@ -42,27 +42,33 @@ func (f *figure) inStep(r *sim.Report, i, j int) simCell {
 }
 
 // ofStep are the cells of all contenders in a step.
-func (f *figure) ofStep(r *sim.Report, i int) []simCell {
-	cells := make([]simCell, len(r.Contenders))
-	for j := range cells {
-		cells[j] = f.inStep(r, i, j)
-	}
-	return cells
+func (f *figure) ofStep(r *sim.Report, i int) []Cell {
+	return cellsOfAll(r, func(j int) simCell { return f.inStep(r, i, j) })
 }
 
 // ofScenario are the cells of all contenders for all steps together.
-func (f *figure) ofScenario(r *sim.Report) []simCell {
-	cells := make([]simCell, len(r.Contenders))
-	for j := range cells {
+func (f *figure) ofScenario(r *sim.Report) []Cell {
+	return cellsOfAll(r, func(j int) simCell {
 		x := f.total(r, j)
 		switch {
 		case f.Key == "moved/least":
-			cells[j] = ratioOfAll(r, j, x)
+			return ratioOfAll(r, j, x)
 		case f.If != "" && x == 0:
-			cells[j].text = None
-		default:
-			cells[j] = f.cell(f.Unit.text(x), x)
+			return simCell{text: None}
 		}
+		return f.cell(f.Unit.text(x), x)
+	})
+}
+
+// cellsOfAll are the cells of all contenders, the best marked.
+func cellsOfAll(r *sim.Report, of func(j int) simCell) []Cell {
+	found := make([]simCell, len(r.Contenders))
+	for j := range found {
+		found[j] = of(j)
+	}
+	cells := make([]Cell, len(found))
+	for j, isBest := range bestCells(r.Contenders, found) {
+		cells[j] = Cell{Text: found[j].text, Best: isBest, Yardstick: r.Contenders[j].Yardstick}
 	}
 	return cells
 }

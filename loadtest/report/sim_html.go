@@ -99,7 +99,10 @@ func simStepsSection(r *sim.Report) section {
 		fold = "open"
 	}
 	for i := range min(len(r.Steps), mostPageSteps+1) {
-		g := stepGrid(r, i)
+		g := stepGrid(r, i, func(*figure) bool { return true })
+		for k, head := range g.Head {
+			g.Head[k] = oneLine(head)
+		}
 		s.Parts = append(s.Parts, pagePart{Title: stepTitle(r, i), Fold: fold, Table: &g})
 	}
 	return s
@@ -112,24 +115,23 @@ func simVerdict(r *sim.Report) string {
 		return "Nothing was simulated."
 	}
 	parts := []string{"No key was lost"}
-	for i, cell := range figureNamed(lists.Scenario, "lost").ofScenario(r) {
-		if cell.rank > 0 {
-			parts = []string{"Crashes lost keys: " + cell.text + " of " + r.Contenders[i].Name}
+	for j, cell := range figureNamed(lists.Scenario, "lost").ofScenario(r) {
+		if cell.Text != "0" {
+			parts = []string{"Crashes lost keys: " + cell.Text + " of " + r.Contenders[j].Name}
 			break
 		}
 	}
 	for _, one := range []struct{ key, text string }{
-		{"moved/least", "closest to the least possible movement: %s"}, {"keys-max/mean", "most even load, fullest node ÷ mean: %s"},
+		{"moved/least", "closest to the least possible movement: "}, {"keys-max/mean", "most even load, fullest node ÷ mean: "},
 	} {
 		var marked []string
-		cells := figureNamed(lists.Scenario, one.key).ofScenario(r)
-		for j, best := range bestCells(r.Contenders, cells) {
-			if best {
-				marked = append(marked, r.Contenders[j].Name+" "+cells[j].text)
+		for j, cell := range figureNamed(lists.Scenario, one.key).ofScenario(r) {
+			if cell.Best {
+				marked = append(marked, r.Contenders[j].Name+" "+cell.Text)
 			}
 		}
 		if len(marked) > 0 {
-			parts = append(parts, fmt.Sprintf(one.text, strings.Join(marked, ", ")))
+			parts = append(parts, one.text+strings.Join(marked, ", "))
 		}
 	}
 	return Printable(strings.Join(parts, "; ")) + "."
@@ -145,12 +147,11 @@ func simCards(r *sim.Report) []card {
 		{"lost", "keys lost", ""}, {"moved/least", "moved ÷ least possible", "moved/least"}, {"keys-max/mean", "fullest node ÷ mean", "keys-max/mean"},
 	} {
 		f := figureNamed(lists.Scenario, one.key)
-		c := card{Title: one.title, Help: f.Help + "; in brackets, from the lowest step to the highest", Values: []Cell{}}
-		for j, value := range tableRow("", r.Contenders, f.ofScenario(r))[1:] {
+		c := card{Title: one.title, Help: f.Help + "; in brackets, from the lowest step to the highest", Values: f.ofScenario(r)}
+		for j := range c.Values {
 			if one.each != "" {
-				value.Soft = rangeOf(r, figureNamed(lists.Step, one.each), j)
+				c.Values[j].Soft = rangeOf(r, figureNamed(lists.Step, one.each), j)
 			}
-			c.Values = append(c.Values, value)
 		}
 		cards = append(cards, c)
 	}
@@ -209,29 +210,20 @@ func contenderHeads(first string, contenders []sim.Contender) []string {
 	return all
 }
 
-// tableRow is a row with a cell for each contender, the best marked.
-func tableRow(name string, contenders []sim.Contender, cells []simCell) []Cell {
-	row := []Cell{{Text: name}}
-	for j, isBest := range bestCells(contenders, cells) {
-		row = append(row, Cell{Text: cells[j].text, Best: isBest, Yardstick: contenders[j].Yardstick})
-	}
-	return row
-}
-
 // scenarioGrid has a row for each figure of all steps.
 func scenarioGrid(first string, r *sim.Report, figures []figure) Grid {
 	t := Grid{Head: contenderHeads(first, r.Contenders)}
 	for i := range figures {
-		t.Rows = append(t.Rows, tableRow(figures[i].Name, r.Contenders, figures[i].ofScenario(r)))
+		t.Rows = append(t.Rows, append(textRow(figures[i].Name), figures[i].ofScenario(r)...))
 	}
 	return t
 }
 
 // byStep is a table with a row for each step and a column for each contender.
-func byStep(r *sim.Report, from int, cells func(i int) []simCell) Grid {
+func byStep(r *sim.Report, from int, cells func(i int) []Cell) Grid {
 	t := Grid{Head: contenderHeads("step", r.Contenders)}
 	for i := from; i < min(len(r.Steps), mostPageSteps+1); i++ {
-		t.Rows = append(t.Rows, tableRow(stepName(r, i), r.Contenders, cells(i)))
+		t.Rows = append(t.Rows, append(textRow(stepName(r, i)), cells(i)...))
 	}
 	return t
 }
@@ -243,17 +235,14 @@ func stepName(r *sim.Report, i int) string {
 // movedGrid has the least possible as its first figure, then what moved in percent, and how often the
 // least that is. The best is nearest to the least.
 func movedGrid(r *sim.Report) Grid {
-	t := byStep(r, 1, func(i int) []simCell {
-		cells := make([]simCell, len(r.Contenders))
-		for j := range cells {
-			o := &r.Steps[i].Outcomes[j]
-			text := percentage.text(movedShare(r, i, j))
+	t := byStep(r, 1, func(i int) []Cell {
+		return cellsOfAll(r, func(j int) simCell {
+			ratio, text := r.Steps[i].Outcomes[j].Ratio, percentage.text(movedShare(r, i, j))
 			if r.Steps[i].LeastOf(j).Keys > 0 {
-				text += " (" + Ratio(o.Ratio) + " ×)"
+				text += " (" + Ratio(ratio) + " ×)"
 			}
-			cells[j] = ranked(text, one.off(o.Ratio))
-		}
-		return cells
+			return ranked(text, one.off(ratio))
+		})
 	})
 	t.Head = slices.Insert(t.Head, 1, "least possible")
 	for k := range t.Rows {
@@ -281,22 +270,21 @@ func loadGrid(r *sim.Report, steps []int) Grid {
 	return t
 }
 
-// stepGrid has all columns of a step, a row for each contender.
-func stepGrid(r *sim.Report, i int) Grid {
-	t := Grid{Head: []string{""}}
-	rows := make([][]Cell, len(r.Contenders))
-	for j, c := range r.Contenders {
-		rows[j] = []Cell{{Text: c.Name, Yardstick: c.Yardstick}}
+// stepGrid has the columns of a step that are picked, and a row for each contender.
+func stepGrid(r *sim.Report, i int, picked func(*figure) bool) Grid {
+	t := Grid{Head: []string{""}, Rows: [][]Cell{}}
+	for _, c := range r.Contenders {
+		t.Rows = append(t.Rows, []Cell{{Text: c.Name, Yardstick: c.Yardstick}})
 	}
-	for _, f := range lists.Step {
-		if i == 0 && !f.Start {
+	for k := range lists.Step {
+		f := &lists.Step[k]
+		if i == 0 && !f.Start || !picked(f) {
 			continue
 		}
-		t.Head = append(t.Head, oneLine(f.Name))
-		for j, cell := range tableRow("", r.Contenders, f.ofStep(r, i))[1:] {
-			rows[j] = append(rows[j], cell)
+		t.Head = append(t.Head, f.Name)
+		for j, cell := range f.ofStep(r, i) {
+			t.Rows[j] = append(t.Rows[j], cell)
 		}
 	}
-	t.Rows = rows
 	return t
 }

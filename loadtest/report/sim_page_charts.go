@@ -60,10 +60,9 @@ func figureBars(r *sim.Report, f *figure, marked bool) *bars {
 	b := &bars{Unit: string(factor), Level: &level}
 	for i := 1; i < min(len(r.Steps), mostBarSteps+1); i++ {
 		g := barGroup{Name: stepName(r, i)}
-		cells := f.ofStep(r, i)
-		for j, best := range bestCells(r.Contenders, cells) {
-			one := bar{Text: cells[j].text, Best: best && marked}
-			if x, _ := f.outcome(&r.Steps[i].Outcomes[j]); cells[j].ranks {
+		for j, cell := range f.ofStep(r, i) {
+			one := bar{Text: cell.Text, Best: cell.Best && marked}
+			if x, _ := f.outcome(&r.Steps[i].Outcomes[j]); cell.Text != None {
 				one.At = &x
 			}
 			g.Values = append(g.Values, one)
@@ -86,7 +85,7 @@ func balanceSection(r *sim.Report) section {
 			return times * x
 		})
 		c.Even = even
-		table := byStep(r, 0, func(i int) []simCell { return f.ofStep(r, i) })
+		table := byStep(r, 0, func(i int) []Cell { return f.ofStep(r, i) })
 		s.Parts = append(s.Parts, pagePart{Title: f.Name, Chart: c}, foldedTable("All figures: "+f.Name, table))
 	}
 	return s

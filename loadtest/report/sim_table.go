@@ -72,31 +72,27 @@ func backups(s sim.Settings) string {
 
 // step has a line for each contender. Columns go that do not fit.
 func (t *terminal) step(r *sim.Report, i int, wide bool) {
-	names := column{left: true, after: 1}
-	var ruled []int // above the yardsticks
-	for j, c := range r.Contenders {
-		names.cells = append(names.cells, contenderName(c))
-		if j > 0 && c.Yardstick && !r.Contenders[j-1].Yardstick {
-			ruled = append(ruled, j)
-		}
-	}
 	table := func(yields int) []column {
-		columns := []column{names}
-		for _, f := range lists.Step {
-			if (i > 0 || f.Start) && (wide || !f.Wide || i == 0) && (f.Yields == 0 || f.Yields < yields) {
-				columns = append(columns, column{head: f.Name, cells: marked(r.Contenders, f.ofStep(r, i)), after: 1})
-			}
+		g := stepGrid(r, i, func(f *figure) bool { return (wide || !f.Wide || i == 0) && f.Yields < yields })
+		for _, row := range g.Rows {
+			row[0].Text = contenderName(row[0].Text)
 		}
-		return columns
+		return g.columns(Cell.marked)
 	}
 	yields := 3
 	for yields > 1 && !wide && widthOf(table(yields)) > t.cells {
 		yields--
 	}
+	var ruled []int // above the yardsticks
+	for j, c := range r.Contenders {
+		if j > 0 && c.Yardstick && !r.Contenders[j-1].Yardstick {
+			ruled = append(ruled, j)
+		}
+	}
 	t.out.WriteString(lay(table(yields), ruled...))
 }
 
-func contenderName(c sim.Contender) string { return Clip(Printable(c.Name), 14) }
+func contenderName(name string) string { return Clip(Printable(name), 14) }
 
 // stepTitle is a step in one sentence.
 func stepTitle(r *sim.Report, i int) string {
@@ -124,39 +120,20 @@ func keyCopies(n int64) string {
 	return Count(n) + " copies"
 }
 
-// marked are the texts of cells, the best with a mark; all make room for it.
-func marked(contenders []sim.Contender, cells []simCell) []string {
-	texts := make([]string, len(cells))
-	for j, isBest := range bestCells(contenders, cells) {
-		texts[j] = cells[j].text + " "
-		if isBest {
-			texts[j] = cells[j].text + mark
-		}
-	}
-	return texts
-}
-
 // summary has a line for each figure and as many contenders side by side as fit.
 func (t *terminal) summary(r *sim.Report) {
 	title := "All " + Plural(len(r.Steps)-1, "step")
 	if len(r.Steps) <= 2 {
 		title = "Summary"
 	}
-	names := column{left: true, after: 1}
-	columns := make([]column, len(r.Contenders))
+	columns := scenarioGrid("", r, scenarioFigures(r)).columns(Cell.marked)
 	for j, c := range r.Contenders {
-		columns[j] = column{head: contenderName(c) + " ", after: 1}
+		columns[j+1].head = contenderName(c.Name) + " "
 		if c.Yardstick {
-			columns[j].head += "\n(yardstick)"
+			columns[j+1].head += "\n(yardstick)"
 		}
 	}
-	for _, f := range scenarioFigures(r) {
-		names.cells = append(names.cells, f.Name)
-		for j, text := range marked(r.Contenders, f.ofScenario(r)) {
-			columns[j].cells = append(columns[j].cells, text)
-		}
-	}
-	for _, part := range t.beside(names, columns) {
+	for _, part := range t.beside(columns[0], columns[1:]) {
 		t.out.WriteString("\n" + title + "\n" + lay(part))
 	}
 }

@@ -127,7 +127,7 @@ func TestSimulationSummaryAddsStepsUp(t *testing.T) {
 			worst = max(worst, o.Balance.Keys.Max)
 			ranges = max(ranges, o.Ranges)
 		}
-		ratio := figureNamed(lists.Scenario, "moved/least").ofScenario(r)[j].text
+		ratio := figureNamed(lists.Scenario, "moved/least").ofScenario(r)[j].Text
 		if total("moved, keys", j) != float64(moved) || total("moved, bytes", j) != float64(bytes) || total("max/mean, keys", j) != worst ||
 			total("placement, ranges", j) != float64(ranges) || ratio != Ratio(float64(moved)/float64(least)) {
 			t.Errorf("%s: %d keys, %d bytes, worst %v, %d ranges, ratio %s", r.Contenders[j].Name, moved, bytes, worst, ranges, ratio)

@@ -25,8 +25,32 @@ type Cell struct {
 	Yardstick bool `json:"y,omitempty"`
 }
 
+// marked is the text with its mark, or room for it.
+func (c Cell) marked() string {
+	if c.Best {
+		return c.Text + mark
+	}
+	return c.Text + " "
+}
+
 // both is the text and what is said beside it.
 func (c Cell) both() string { return strings.TrimSpace(c.Text + " " + c.Soft) }
+
+// columns are those of the table for a terminal, with the text of each cell but the first of its row.
+func (t Grid) columns(text func(Cell) string) []column {
+	columns := make([]column, len(t.Head))
+	for i, head := range t.Head {
+		columns[i] = column{head: head, left: i == 0, after: 1}
+		for _, row := range t.Rows {
+			if i == 0 {
+				columns[i].cells = append(columns[i].cells, row[i].Text)
+			} else {
+				columns[i].cells = append(columns[i].cells, text(row[i]))
+			}
+		}
+	}
+	return columns
+}
 
 // figuresGrid has a row for each figure and a column for each contestant.
 func figuresGrid(r *result.Report, first string, rows []row) Grid {
