@@ -127,16 +127,16 @@ func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) 
 // parseName reads [contestant.][event.]figure from its end, since contestants may have
 // points in their names, and so may figures.
 func (c *claim) parseName(w workload.Word) error {
-	rest, figures := w.Text, runFigures
+	rest, figures := w.Text, lists().Run
 	key := figureKey(rest)
 	if key == "" {
-		return w.Fault(ErrAssert, "%.40q is not a figure; the figures are %s", w.Text, strings.Join(keys(runFigures), " "))
+		return w.Fault(ErrAssert, "%.40q is not a figure; the figures are %s", w.Text, strings.Join(keys(lists().Run), " "))
 	}
 	rest = strings.TrimSuffix(strings.TrimSuffix(rest, key), ".")
 	event := rest[strings.LastIndexByte(rest, '.')+1:]
 	name, nth, counted := strings.Cut(event, "#")
 	if slices.Contains(eventNames, name) {
-		figures = eventFigures
+		figures = lists().Event
 		c.event = name
 		if counted {
 			n, err := strconv.Atoi(nth)
@@ -157,13 +157,13 @@ func (c *claim) parseName(w workload.Word) error {
 	case c.event == "":
 		return w.Fault(ErrAssert, "%s is a figure of events alone, as in join.%[1]s", key)
 	}
-	return w.Fault(ErrAssert, "events have no %s; they have %s", key, strings.Join(keys(eventFigures), " "))
+	return w.Fault(ErrAssert, "events have no %s; they have %s", key, strings.Join(keys(lists().Event), " "))
 }
 
 // figureKey is the longest key of a figure that a name ends with; empty if there is none.
 func figureKey(name string) string {
 	longest := ""
-	for _, key := range slices.Concat(keys(runFigures), keys(eventFigures), slices.Collect(maps.Keys(aliases))) {
+	for _, key := range slices.Concat(keys(lists().Run), keys(lists().Event), slices.Collect(maps.Keys(aliases))) {
 		if len(key) > len(longest) && strings.HasSuffix("."+name, "."+key) {
 			longest = key
 		}
@@ -273,5 +273,5 @@ func (c *claim) keptBy(v value) bool {
 // whole run, then those of events.
 func AssertHelp() (runs, events [][2]string) {
 	name := func(f *figure) string { return f.Key }
-	return explained(runFigures, name), explained(eventFigures, name)
+	return explained(lists().Run, name), explained(lists().Event, name)
 }

@@ -157,7 +157,7 @@ func TestFailedRoundsAreNotAsserted(t *testing.T) {
 // Each figure can be asserted by its name, has words for tables and help, and none is
 // another's.
 func TestFiguresHaveNamesAndHelp(t *testing.T) {
-	for _, figures := range [][]figure{runFigures, eventFigures} {
+	for _, figures := range [][]figure{lists().Run, lists().Event} {
 		seen := map[string]bool{}
 		for i := range figures {
 			f := &figures[i]

@@ -64,8 +64,8 @@ func Compare(before, after *result.Report, tolerance float64) (*Comparison, erro
 				c.rows = append(c.rows, difference{contestant: now.Name, verdict: worse, why: fmt.Sprintf("round %d did not come to its end: %s", now.Runs[j].Round, oneLine(failure))})
 			}
 		}
-		for k := range runFigures {
-			f := &runFigures[k]
+		for k := range lists().Run {
+			f := &lists().Run[k]
 			d := difference{contestant: now.Name, figure: f, before: f.overall(was), after: f.overall(now)}
 			if f.Goal == none || f.Hidden || d.before.rounds == 0 || d.after.rounds == 0 {
 				continue

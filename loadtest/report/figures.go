@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -66,11 +67,8 @@ type figureLists struct {
 	NodeCharts                 []measure `json:"node_charts"`
 }
 
-var (
-	lists                                         = readFigures()
-	runFigures, eventFigures                      = lists.Run, lists.Event
-	clientMeasures, clusterMeasures, nodeMeasures = lists.ClientCharts, lists.ClusterCharts, lists.NodeCharts
-)
+// lists reads figures.json when the first report is written: nodes have no use for it.
+var lists = sync.OnceValue(readFigures)
 
 func readFigures() (all figureLists) {
 	if err := json.Unmarshal(figuresText, &all); err != nil {

@@ -40,7 +40,7 @@ func newPage(r *result.Report, options PageOptions) *page {
 		}
 		t := newTimeCharts(r)
 		p.add(t.summary(), eventsSection(r), distributionSection(r), nodeLoadSection(r), ownersSection(r),
-			t.section("clients", slices.Concat(clientMeasures, clusterMeasures)), t.section("nodes", nodeMeasures), stepsSection(r))
+			t.section("clients", slices.Concat(lists().ClientCharts, lists().ClusterCharts)), t.section("nodes", lists().NodeCharts), stepsSection(r))
 	}
 	p.add(settingsSection(r), glossarySection())
 	return p
@@ -113,12 +113,12 @@ func settingsSection(r *result.Report) section {
 
 func glossarySection() section {
 	var charts [][2]string
-	for _, m := range slices.Concat(clientMeasures, clusterMeasures, nodeMeasures) {
+	for _, m := range slices.Concat(lists().ClientCharts, lists().ClusterCharts, lists().NodeCharts) {
 		charts = append(charts, [2]string{m.Title, m.Help})
 	}
 	return loadTestSection("glossary",
-		pagePart{Title: "Figures of a whole run", Fold: "closed", Terms: terms(runFigures)},
-		pagePart{Title: "Figures of an event", Fold: "closed", Terms: terms(eventFigures)},
+		pagePart{Title: "Figures of a whole run", Fold: "closed", Terms: terms(lists().Run)},
+		pagePart{Title: "Figures of an event", Fold: "closed", Terms: terms(lists().Event)},
 		pagePart{Title: "Charts", Fold: "closed", Terms: charts})
 }
 

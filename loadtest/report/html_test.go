@@ -23,7 +23,7 @@ func pageOf(t *testing.T, r *result.Report) string {
 
 func TestThroughputCountsSuccessesOnly(t *testing.T) {
 	r, run := &result.Report{WindowMS: 100}, &result.Run{Windows: []result.Window{{Operations: 120, Failed: 20}}}
-	if got := clientMeasures[0].lines(r, run)[0].points[0].Y; got != 1000 {
+	if got := lists().ClientCharts[0].lines(r, run)[0].points[0].Y; got != 1000 {
 		t.Error(got)
 	}
 }
@@ -162,11 +162,11 @@ func TestPageHasEverything(t *testing.T) {
 		}
 	}
 	// Two charts of all, distributions, and a panel for each contestant and measure.
-	measures := len(clientMeasures) + len(clusterMeasures) + len(nodeMeasures)
+	measures := len(lists().ClientCharts) + len(lists().ClusterCharts) + len(lists().NodeCharts)
 	if charts != 3+measures || panels != 3+3*measures || frames != 1+3*framesPerEvent {
 		t.Errorf("%d charts, %d panels, %d frames", charts, panels, frames)
 	}
-	for _, figures := range [][]figure{runFigures, eventFigures} {
+	for _, figures := range [][]figure{lists().Run, lists().Event} {
 		for i := range figures {
 			if f := &figures[i]; !f.Hidden && !strings.Contains(texts(p, "glossary"), f.fullName()+" ["+f.Key+"]") {
 				t.Errorf("%s is not explained", f.Key)
@@ -193,7 +193,7 @@ func TestPageNamesUnknownFigures(t *testing.T) {
 			}
 		}
 	}
-	if want := len(clusterMeasures) + len(nodeMeasures); unknown != want { // the server has no nodes
+	if want := len(lists().ClusterCharts) + len(lists().NodeCharts); unknown != want { // the server has no nodes
 		t.Errorf("%d are not known, want %d", unknown, want)
 	}
 	for _, s := range newPage(odd()["servers"], PageOptions{}).Sections {
@@ -258,7 +258,7 @@ func TestStallIsTheWaitOfTheOldestOperation(t *testing.T) {
 		{AtMS: 200}, {AtMS: 300}, {AtMS: 400}, {AtMS: 500, Operations: 9, P50: 10, P99: 20, P999: 30, Max: 350_000}, {AtMS: 600},
 	}}
 	nan := math.NaN()
-	lines := clientMeasures[1].lines(&result.Report{WindowMS: 100}, run)
+	lines := lists().ClientCharts[1].lines(&result.Report{WindowMS: 100}, run)
 	for k, want := range [][]float64{
 		{10, 10, 50_000, 150_000, 250_000, 10, nan}, {20, 20, 50_000, 150_000, 250_000, 20, nan}, nil,
 		{nan, nan, 50_000, 150_000, 250_000, nan, nan},
@@ -291,7 +291,7 @@ func TestSingleRoundHasNoBest(t *testing.T) {
 
 // A contestant that moves less than the least has not balanced the load.
 func TestLeastMovedIsNotTheBest(t *testing.T) {
-	for _, figures := range [][]figure{runFigures, eventFigures} {
+	for _, figures := range [][]figure{lists().Run, lists().Event} {
 		for i := range figures {
 			if f := &figures[i]; strings.HasPrefix(f.Key, "moved") && f.Key != "moved/least" && f.Goal != none {
 				t.Errorf("%s has a goal", f.Key)

@@ -29,7 +29,7 @@ func newTimeCharts(r *result.Report) *timeCharts {
 		t.until = max(t.until, until(run, r.WindowMS))
 	}
 	lines := 8 // of the summary and of the measures that have a few lines each
-	for _, m := range slices.Concat(clientMeasures, clusterMeasures, nodeMeasures) {
+	for _, m := range slices.Concat(lists().ClientCharts, lists().ClusterCharts, lists().NodeCharts) {
 		if m.Of == "nodes" {
 			lines += len(t.nodes)
 		} else {
@@ -68,12 +68,12 @@ func (t *timeCharts) summary() section {
 		measure *measure
 		line    int
 		title   string
-	}{{&clientMeasures[0], 0, "Throughput, operations each second"}, {&clientMeasures[1], 1, "p99 of each window"}} {
+	}{{&lists().ClientCharts[0], 0, "Throughput, operations each second"}, {&lists().ClientCharts[1], 1, "p99 of each window"}} {
 		if c := t.overlay(one.measure, one.line); c != nil {
 			s.Parts = append(s.Parts, pagePart{Title: one.title, Chart: c})
 		}
 	}
-	if b := eventBars(r, figureNamed(eventFigures, "moved/least"), true, mostPageEvents); b != nil {
+	if b := eventBars(r, figureNamed(lists().Event, "moved/least"), true, mostPageEvents); b != nil {
 		s.Parts = append(s.Parts, pagePart{Title: "Keys moved ÷ the least possible", Help: "The best is nearest to 1: less means that the load was not even.", Bars: b})
 	}
 	return s

@@ -22,7 +22,7 @@ func Picture(w io.Writer, r *result.Report) error {
 		key, title string
 		even       bool
 	}{{"moved/least", "Keys moved ÷ the least possible", true}, {"keys-max/mean", "Keys of the fullest node ÷ its fair share, after the event", true}, {"throughput", "Operations each second during the event", false}} {
-		if b := eventBars(r, figureNamed(eventFigures, one.key), one.even, mostPictureGroups); b != nil {
+		if b := eventBars(r, figureNamed(lists().Event, one.key), one.even, mostPictureGroups); b != nil {
 			parts = append(parts, titledBars{one.title, b})
 		}
 	}
@@ -38,8 +38,8 @@ func SimulationPicture(w io.Writer, r *sim.Report) error {
 	var parts []titledBars
 	if len(r.Steps) > 1 {
 		parts = []titledBars{
-			{"Keys moved ÷ the least possible", figureBars(r, figureNamed(lists.Step, "moved/least"), true)},
-			{"Keys of the fullest node ÷ its fair share, after the step", figureBars(r, figureNamed(lists.Balance, "keys-max/mean"), false)},
+			{"Keys moved ÷ the least possible", figureBars(r, figureNamed(lists().Step, "moved/least"), true)},
+			{"Keys of the fullest node ÷ its fair share, after the step", figureBars(r, figureNamed(lists().Balance, "keys-max/mean"), false)},
 		}
 	}
 	_, err := io.WriteString(w, p.draw(append([]string{simVerdict(r)}, settingsLines(r)...), parts))

@@ -113,9 +113,9 @@ func ratioOfAll(r *sim.Report, j int, moved float64) simCell {
 // scenarioFigures are the lines of the summary of a report.
 func scenarioFigures(r *sim.Report) []figure {
 	if r.Settings.Zones > 0 {
-		return lists.Scenario
+		return lists().Scenario
 	}
-	return slices.DeleteFunc(slices.Clone(lists.Scenario), func(f figure) bool { return f.Zoned })
+	return slices.DeleteFunc(slices.Clone(lists().Scenario), func(f figure) bool { return f.Zoned })
 }
 
 // copiesAfter is how many copies of keys there are after a step if none was lost:
@@ -145,7 +145,7 @@ func afterOf(text string) string {
 // then the lines of the summary.
 func SimulationGlossary() (steps, summary [][2]string) {
 	name := func(f *figure) string { return oneLine(f.Name) }
-	return explained(lists.Step, name), explained(lists.Scenario, name)
+	return explained(lists().Step, name), explained(lists().Scenario, name)
 }
 
 // WriteSimulationGlossary writes the glossary for a terminal of so many cells.

@@ -115,7 +115,7 @@ func simVerdict(r *sim.Report) string {
 		return "Nothing was simulated."
 	}
 	parts := []string{"No key was lost"}
-	for j, cell := range figureNamed(lists.Scenario, "lost").ofScenario(r) {
+	for j, cell := range figureNamed(lists().Scenario, "lost").ofScenario(r) {
 		if cell.Text != "0" {
 			parts = []string{"Crashes lost keys: " + cell.Text + " of " + r.Contenders[j].Name}
 			break
@@ -125,7 +125,7 @@ func simVerdict(r *sim.Report) string {
 		{"moved/least", "closest to the least possible movement: "}, {"keys-max/mean", "most even load, fullest node ÷ mean: "},
 	} {
 		var marked []string
-		for j, cell := range figureNamed(lists.Scenario, one.key).ofScenario(r) {
+		for j, cell := range figureNamed(lists().Scenario, one.key).ofScenario(r) {
 			if cell.Best {
 				marked = append(marked, r.Contenders[j].Name+" "+cell.Text)
 			}
@@ -146,11 +146,11 @@ func simCards(r *sim.Report) []card {
 	}{
 		{"lost", "keys lost", ""}, {"moved/least", "moved ÷ least possible", "moved/least"}, {"keys-max/mean", "fullest node ÷ mean", "keys-max/mean"},
 	} {
-		f := figureNamed(lists.Scenario, one.key)
+		f := figureNamed(lists().Scenario, one.key)
 		c := card{Title: one.title, Help: f.Help + "; in brackets, from the lowest step to the highest", Values: f.ofScenario(r)}
 		for j := range c.Values {
 			if one.each != "" {
-				c.Values[j].Soft = rangeOf(r, figureNamed(lists.Step, one.each), j)
+				c.Values[j].Soft = rangeOf(r, figureNamed(lists().Step, one.each), j)
 			}
 		}
 		cards = append(cards, c)
@@ -276,8 +276,8 @@ func stepGrid(r *sim.Report, i int, picked func(*figure) bool) Grid {
 	for _, c := range r.Contenders {
 		t.Rows = append(t.Rows, []Cell{{Text: c.Name, Yardstick: c.Yardstick}})
 	}
-	for k := range lists.Step {
-		f := &lists.Step[k]
+	for k := range lists().Step {
+		f := &lists().Step[k]
 		if i == 0 && !f.Start || !picked(f) {
 			continue
 		}

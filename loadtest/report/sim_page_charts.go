@@ -16,7 +16,7 @@ func movedSection(r *sim.Report) section {
 	moved := func(i, j int) float64 { return movedShare(r, i, j) }
 	shares, ratios := pagePart{Title: "Keys moved, and the least possible"}, pagePart{Title: "Keys moved ÷ the least possible"}
 	if len(r.Steps)-1 <= mostBarSteps {
-		shares.Bars, ratios.Bars = movedShares(r), figureBars(r, figureNamed(lists.Step, "moved/least"), true)
+		shares.Bars, ratios.Bars = movedShares(r), figureBars(r, figureNamed(lists().Step, "moved/least"), true)
 	} else {
 		shares.Help, shares.Chart = "1 is all copies.", linesByStep(r, 1, factor, moved)
 		panel := &shares.Chart.Panels[0]
@@ -74,8 +74,8 @@ func figureBars(r *sim.Report, f *figure, marked bool) *bars {
 
 func balanceSection(r *sim.Report) section {
 	s := simSection("balance")
-	for k := range lists.Balance {
-		f := &lists.Balance[k]
+	for k := range lists().Balance {
+		f := &lists().Balance[k]
 		even, u, times := 1.0, factor, 1.0
 		if f.Unit == percentage {
 			even, u, times = 0, "percent", 100 // not share, of which 1 is the most that there can be

@@ -113,8 +113,8 @@ func TestLessThanTheLeastIsNoBetter(t *testing.T) {
 func TestSimulationSummaryAddsStepsUp(t *testing.T) {
 	r := simFake{nodes: 6, steps: 5, seed: 12}.report()
 	total := func(name string, j int) float64 {
-		i := slices.IndexFunc(lists.Scenario, func(f figure) bool { return f.Name == name })
-		return lists.Scenario[i].total(r, j)
+		i := slices.IndexFunc(lists().Scenario, func(f figure) bool { return f.Name == name })
+		return lists().Scenario[i].total(r, j)
 	}
 	for j := range r.Contenders {
 		var moved, bytes, least int64
@@ -127,7 +127,7 @@ func TestSimulationSummaryAddsStepsUp(t *testing.T) {
 			worst = max(worst, o.Balance.Keys.Max)
 			ranges = max(ranges, o.Ranges)
 		}
-		ratio := figureNamed(lists.Scenario, "moved/least").ofScenario(r)[j].Text
+		ratio := figureNamed(lists().Scenario, "moved/least").ofScenario(r)[j].Text
 		if total("moved, keys", j) != float64(moved) || total("moved, bytes", j) != float64(bytes) || total("max/mean, keys", j) != worst ||
 			total("placement, ranges", j) != float64(ranges) || ratio != Ratio(float64(moved)/float64(least)) {
 			t.Errorf("%s: %d keys, %d bytes, worst %v, %d ranges, ratio %s", r.Contenders[j].Name, moved, bytes, worst, ranges, ratio)

@@ -182,9 +182,9 @@ type row struct {
 // rows are those of a table: with an event those of the event, else those of the runs.
 // Rows without any value are left out.
 func rows(r *result.Report, event *eventKey) []row {
-	figures := runFigures
+	figures := lists().Run
 	if event != nil {
-		figures = eventFigures
+		figures = lists().Event
 	}
 	var all []row
 	for i := range figures {
@@ -292,8 +292,8 @@ func shown(c *result.Contestant) *result.Run {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b *result.Run) int {
-		x, _ := runFigures[0].run(a)
-		y, _ := runFigures[0].run(b)
+		x, _ := throughput(&a.All)
+		y, _ := throughput(&b.All)
 		return cmp.Compare(x, y)
 	})
 	return all[(len(all)-1)/2]

@@ -24,7 +24,7 @@ func throughputs(name string, all ...int64) result.Contestant {
 }
 
 func TestRoundsAreSummedUpByTheirMedian(t *testing.T) {
-	throughput := figureNamed(runFigures, "throughput")
+	throughput := figureNamed(lists().Run, "throughput")
 	for _, tt := range []struct {
 		rounds []int64
 		want   value
@@ -49,12 +49,12 @@ func TestSummaryKeepsWorstErrorCount(t *testing.T) {
 		c.Runs[i].Checked = &result.Checked{}
 	}
 	c.Runs[2].Checked.Lost = 3
-	if got := figureNamed(runFigures, "lost").overall(&c); got.at != 3 || got.low != 0 || got.rounds != 4 {
+	if got := figureNamed(lists().Run, "lost").overall(&c); got.at != 3 || got.low != 0 || got.rounds != 4 {
 		t.Errorf("%+v", got)
 	}
 	c.Runs[2].Checked = nil
 	c.Runs[0].Checked.Stale = 1
-	if got := figureNamed(runFigures, "stale").overall(&c); got.at != 1 || got.rounds != 3 {
+	if got := figureNamed(lists().Run, "stale").overall(&c); got.at != 1 || got.rounds != 3 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -67,20 +67,20 @@ func TestUnknownFiguresAreMissing(t *testing.T) {
 	c.Runs[0].All.Latency.P99 = math.Inf(1)
 	e := events(&result.Report{Contestants: []result.Contestant{c}})[0]
 	for _, key := range []string{"lost", "moved/least", "balanced", "forwarded", "p99", "load", "generator"} {
-		if got := figureNamed(runFigures, key).overall(&c); got != (value{}) {
+		if got := figureNamed(lists().Run, key).overall(&c); got != (value{}) {
 			t.Errorf("%s: %+v", key, got)
 		}
 	}
 	for _, key := range []string{"moved/least", "balanced", "throughput", "p99-after"} {
-		if got := figureNamed(eventFigures, key).in(&c, e); got != (value{}) {
+		if got := figureNamed(lists().Event, key).in(&c, e); got != (value{}) {
 			t.Errorf("%s of the event: %+v", key, got)
 		}
 	}
-	if got := figureNamed(runFigures, "moved").overall(&c); got.at != 5 {
+	if got := figureNamed(lists().Run, "moved").overall(&c); got.at != 5 {
 		t.Errorf("%+v", got)
 	}
 	c.Cluster = false
-	if got := figureNamed(runFigures, "moved").overall(&c); got != (value{}) {
+	if got := figureNamed(lists().Run, "moved").overall(&c); got != (value{}) {
 		t.Errorf("of a contestant whose nodes are not known: %+v", got)
 	}
 }
@@ -121,7 +121,7 @@ func TestBestFigureIsMarked(t *testing.T) {
 }
 
 func TestOnlyBalancedContestantsHaveMovedAll(t *testing.T) {
-	moved, failed := figureNamed(eventFigures, "moved"), figureNamed(eventFigures, "failed")
+	moved, failed := figureNamed(lists().Event, "moved"), figureNamed(lists().Event, "failed")
 	done := 5000.0
 	r := &result.Report{Contestants: []result.Contestant{throughputs("a", 1, 1), throughputs("b", 1, 1)}}
 	for i := range r.Contestants {
@@ -131,7 +131,7 @@ func TestOnlyBalancedContestantsHaveMovedAll(t *testing.T) {
 	}
 	r.Contestants[0].Runs[1].Events[0].BalancedMS = nil
 	e := events(r)[0]
-	for f, want := range map[*figure]bool{moved: false, failed: true, figureNamed(runFigures, "moved"): false} {
+	for f, want := range map[*figure]bool{moved: false, failed: true, figureNamed(lists().Run, "moved"): false} {
 		v := value{}
 		if f.event != nil {
 			v = f.in(&r.Contestants[0], e)
@@ -189,7 +189,7 @@ func TestEventsAreTheSameInAllRuns(t *testing.T) {
 	b.Runs[0].Events = []result.Event{{Name: "join", MovedKeys: 4, Node: "n4", AtMS: 8200}, {Name: "leave", MovedKeys: 5}}
 	r := &result.Report{Contestants: []result.Contestant{a, b}}
 	keys := events(r)
-	moved := figureNamed(eventFigures, "moved")
+	moved := figureNamed(lists().Event, "moved")
 	for i, tt := range []struct {
 		label string
 		a, b  float64

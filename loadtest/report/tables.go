@@ -108,8 +108,8 @@ func phasesGrid(run *result.Run) Grid {
 		}
 		t.Rows = append(t.Rows, textRow(name))
 	}
-	for i := range lists.Phase {
-		addColumn(&t, &lists.Phase[i], phases, lists.Phase[i].phase)
+	for i := range lists().Phase {
+		addColumn(&t, &lists().Phase[i], phases, lists().Phase[i].phase)
 	}
 	return t
 }
@@ -120,8 +120,8 @@ func commandsGrid(run *result.Run) Grid {
 	for i := range run.All.Commands {
 		t.Rows = append(t.Rows, textRow(Clip(Printable(run.All.Commands[i].Command), 40)))
 	}
-	for i := range lists.Command {
-		addColumn(&t, &lists.Command[i], run.All.Commands, lists.Command[i].command)
+	for i := range lists().Command {
+		addColumn(&t, &lists().Command[i], run.All.Commands, lists().Command[i].command)
 	}
 	return t
 }

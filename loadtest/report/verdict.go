@@ -103,7 +103,7 @@ func safety(r *result.Report) string {
 func cards(r *result.Report) []card {
 	var all []card
 	for _, one := range []struct{ key, title string }{{"lost", "lost"}, {"moved/least", "moved ÷ least possible"}, {"pause", "longest pause"}} {
-		f := figureNamed(runFigures, one.key)
+		f := figureNamed(lists().Run, one.key)
 		all = append(all, card{Title: one.title, Help: f.Help, Values: valueCells(newRow(r, f, nil))})
 	}
 	return all
