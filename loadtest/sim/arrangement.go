@@ -3,15 +3,12 @@ package sim
 import (
 	"fmt"
 
-	"github.com/DmitriyVTitov/size"
-
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
-// An arrangement is where a contender places keys among nodes. Nodes are numbers, and their ids are
-// in the same order. It never changes.
+// An arrangement is where a contender of a benchmark places keys among nodes. Nodes are numbers, and
+// their ids are in the same order. It never changes.
 type arrangement interface {
 	// next is the one after a change to other nodes, which are in order.
 	next(nodes []int32) (arrangement, error)
@@ -25,13 +22,10 @@ type keyFinder func(key []byte) int32
 
 // newArrangement is one without nodes, of which only next may be called.
 func newArrangement(e *entry, base strategy.Config, r roster) arrangement {
-	switch {
-	case e.strategy != nil:
+	if e.strategy != nil {
 		return &placed{strategy: e.strategy, roster: r}
-	case e.algorithm != nil:
-		return &chosen{algorithm: e.algorithm, roster: r, hash: keyHash(base)}
 	}
-	return &modulo{roster: r, hash: keyHash(base)}
+	return ruled{rule: newRule(e), roster: r, hash: keyHash(base)}
 }
 
 // keyHash is the hash of 64 bits for contenders without tokens.
@@ -96,58 +90,20 @@ func (p *placed) finder() (keyFinder, error) {
 
 func (p *placed) bytes() int { return p.placement.Bytes() }
 
-// chosen is the arrangement of an algorithm that is asked for each key.
-type chosen struct {
-	algorithm *cells.Strategy
-	roster    roster
-	hash      func([]byte) uint64
-	nodes     []int32
-	seats     *ring.Seats
-}
-
-func (c *chosen) next(nodes []int32) (arrangement, error) {
-	after := &chosen{algorithm: c.algorithm, roster: c.roster, hash: c.hash, nodes: nodes}
-	var err error
-	_, after.seats, err = c.algorithm.Choose(c.roster.members(nodes), c.seats)
-	return after, err
-}
-
-// chooser makes another chooser for the same nodes and seats.
-func (c *chosen) chooser() (cells.Chooser, error) {
-	chooser, _, err := c.algorithm.Choose(c.roster.members(c.nodes), c.seats)
-	return chooser, err
-}
-
-func (c *chosen) finder() (keyFinder, error) {
-	chooser, err := c.chooser()
-	if err != nil {
-		return nil, err
-	}
-	var room [1]int
-	return func(key []byte) int32 { return c.nodes[chooser.Choose(c.hash(key), 1, room[:0])[0]] }, nil
-}
-
-func (c *chosen) bytes() int {
-	chooser, err := c.chooser()
-	if err != nil {
-		return 0
-	}
-	return size.Of(chooser)
-}
-
-// modulo is the arrangement of hash mod n.
-type modulo struct {
+// ruled is the arrangement of a rule.
+type ruled struct {
+	rule
 	roster roster
-	hash   func([]byte) uint64
-	nodes  []int32
+	hash   func(key []byte) uint64
 }
 
-func (m *modulo) next(nodes []int32) (arrangement, error) {
-	return &modulo{m.roster, m.hash, nodes}, nil
+func (r ruled) next(nodes []int32) (arrangement, error) {
+	after, err := r.rule.next(r.roster.members(nodes), nodes)
+	return ruled{after, r.roster, r.hash}, err
 }
 
-func (m *modulo) finder() (keyFinder, error) {
-	return func(key []byte) int32 { return m.nodes[m.hash(key)%uint64(len(m.nodes))] }, nil
+func (r ruled) finder() (keyFinder, error) {
+	find, err := r.rule.finder(1)
+	var room [1]int32
+	return func(key []byte) int32 { return find(r.hash(key), room[:0])[0] }, err
 }
-
-func (m *modulo) bytes() int { return size.Of(m.nodes) }

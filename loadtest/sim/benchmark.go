@@ -77,50 +77,39 @@ func (b *Benchmark) Validate() error {
 }
 
 func (b *Benchmark) contenders() ([]entry, error) {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if b.Keys < 1 || b.Keys > MaxKeys {
-		fault("keys: %d is not within 1..%d", b.Keys, MaxKeys)
-	}
+	var f faults
+	within(&f, "keys", b.Keys, 1, MaxKeys)
 	if len(b.Nodes) == 0 {
-		fault("nodes: how many is missing")
+		f.addf("nodes: how many is missing")
 	}
 	for _, n := range b.Nodes {
-		if n < 1 || n > MaxBenchmarkNodes {
-			fault("nodes: %d is not within 1..%d", n, MaxBenchmarkNodes)
+		within(&f, "nodes", n, 1, MaxBenchmarkNodes)
+	}
+	within(&f, "iterations", b.Iterations, 1, MaxBenchmarkIterations)
+	for _, fraction := range b.Fractions {
+		if !(fraction > 0 && fraction < 1) {
+			f.addf("fractions: %v is not between 0 and 1", fraction)
 		}
 	}
-	if b.Iterations < 1 || b.Iterations > MaxBenchmarkIterations {
-		fault("iterations: %d is not within 1..%d", b.Iterations, MaxBenchmarkIterations)
-	}
-	for _, f := range b.Fractions {
-		if !(f > 0 && f < 1) {
-			fault("fractions: %v is not between 0 and 1", f)
-		}
-	}
-	if b.Order != Random && b.Order != LIFO && b.Order != FIFO {
-		fault("order: %.40q: want %s, %s or %s", b.Order, Random, LIFO, FIFO)
-	}
+	f.order(b.Order)
 	if len(b.Distributions) == 0 {
-		fault("distribution: it is missing")
+		f.addf("distribution: it is missing")
 	}
 	for i, d := range b.Distributions {
 		switch {
 		case !slices.Contains(Distributions(), d):
-			fault("distribution: %.40q: want %s", d, strings.Join(Distributions(), ", "))
+			f.addf("distribution: %.40q: want %s", d, strings.Join(Distributions(), ", "))
 		case slices.Contains(b.Distributions[:i], d):
-			fault("distribution: %.40q comes twice", d)
+			f.addf("distribution: %.40q comes twice", d)
 		case d == File && b.KeySource == nil:
-			fault("distribution: %s needs a file of keys", File)
-		case d == Zipf && !(b.ZipfTheta >= 0.01 && b.ZipfTheta <= MaxZipfTheta):
-			fault("zipf exponent: %v is not within 0.01..%d", b.ZipfTheta, MaxZipfTheta)
+			f.addf("distribution: %s needs a file of keys", File)
+		case d == Zipf:
+			within(&f, "zipf exponent", b.ZipfTheta, 0.01, MaxZipfTheta)
 		}
 	}
-	entries, err := (&Config{Strategies: b.Strategies, Base: b.Base}).entries()
-	if err != nil {
-		faults = append(faults, err)
-	}
-	return entries, errors.Join(faults...)
+	entries, err := entries(b.Strategies, b.Base)
+	f.add(err)
+	return entries, errors.Join(f...)
 }
 
 // A BenchmarkReport is what a benchmark measured, in the order of contenders, nodes, distributions
@@ -246,16 +235,6 @@ func hashOf(e *entry, base strategy.Config) string {
 		return strategy.Murmur3
 	}
 	return "xx"
-}
-
-// medianOf describes times.
-func medianOf(s Subject, nanos []float64) TimeFigures {
-	slices.Sort(nanos)
-	n := len(nanos)
-	return TimeFigures{
-		Subject: s, Iterations: n,
-		Median: (nanos[(n-1)/2] + nanos[n/2]) / 2, Min: nanos[0], Max: nanos[n-1],
-	}
 }
 
 // loadOf describes how many keys each node has in one iteration.

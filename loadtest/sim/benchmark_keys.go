@@ -19,13 +19,16 @@ type keyStream struct {
 	readCount int
 }
 
-func (k *keyStream) setup(keys int, theta float64, iteration int) {
-	switch k.distribution {
+// keys is the stream of one iteration.
+func (r *benchmark) keys(distribution string, iteration int) *keyStream {
+	k := &keyStream{distribution: distribution, seed: mix(r.Seed ^ mix(uint64(iteration))), read: r.read, readCount: r.readCount}
+	switch distribution {
 	case Zipf:
-		k.zipf = workload.NewZipf(int64(keys), theta)
+		k.zipf = workload.NewZipf(int64(r.Keys), r.ZipfTheta)
 	case File:
 		k.prefix = strconv.Itoa(iteration)
 	}
+	return k
 }
 
 // each makes the first n keys of a chunk. A key is valid until use returns. rank is the number of

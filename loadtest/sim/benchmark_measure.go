@@ -26,16 +26,16 @@ func (r *benchmark) measure(e *entry, s Subject) error {
 		return err
 	}
 	r.report.Memory = append(r.report.Memory, MemoryFigures{s, whole.bytes()})
-	init, err := r.timed(func() error {
+	init, err := r.timed(s, func() error {
 		_, err := empty.next(all)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	r.report.Init = append(r.report.Init, medianOf(s, init))
+	r.report.Init = append(r.report.Init, init)
 	r.crew.tell(0.1)
-	resize, err := r.timed(func() error {
+	resize, err := r.timed(s, func() error {
 		more, err := whole.next(numbers(0, s.Nodes+1))
 		if err == nil {
 			_, err = more.next(all)
@@ -45,7 +45,7 @@ func (r *benchmark) measure(e *entry, s Subject) error {
 	if err != nil {
 		return err
 	}
-	r.report.Resize = append(r.report.Resize, medianOf(s, resize))
+	r.report.Resize = append(r.report.Resize, resize)
 	r.crew.tell(0.2)
 	resized, left, err := r.resized(whole, s.Nodes)
 	if err != nil {
@@ -62,25 +62,22 @@ func (r *benchmark) measure(e *entry, s Subject) error {
 
 // distributed makes the measurements that depend on the distribution of the keys.
 func (r *benchmark) distributed(s Subject, distribution string, whole, resized arrangement, left []int32) error {
-	lookup, err := r.lookups(distribution, whole)
+	lookup, err := r.lookups(s, distribution, whole)
 	if err != nil {
 		return err
 	}
-	times := medianOf(s, lookup)
-	times.Distribution = distribution
-	r.report.Lookup = append(r.report.Lookup, times)
+	r.report.Lookup = append(r.report.Lookup, lookup)
 
 	balance, err := r.balance(s, distribution, whole, numbers(0, s.Nodes))
 	if err != nil {
 		return err
 	}
 	r.report.Balance = append(r.report.Balance, balance)
-	s.Nodes = len(left)
-	if balance, err = r.balance(s, distribution, resized, left); err != nil {
+	after := Subject{s.Hash, s.Algorithm, len(left)}
+	if balance, err = r.balance(after, distribution, resized, left); err != nil {
 		return err
 	}
 	r.report.ResizeBalance = append(r.report.ResizeBalance, balance)
-	s.Nodes = times.Nodes
 	for _, fraction := range r.Fractions {
 		moves, err := r.moves(s, distribution, whole, fraction)
 		if err != nil {
@@ -95,30 +92,33 @@ func (r *benchmark) distributed(s Subject, distribution string, whole, resized a
 const longestTiming = 5 * time.Second
 
 // timed measures how long do takes, in nanoseconds.
-func (r *benchmark) timed(do func() error) ([]float64, error) {
+func (r *benchmark) timed(s Subject, do func() error) (TimeFigures, error) {
 	began := time.Now()
 	if err := do(); err != nil {
-		return nil, err
+		return TimeFigures{}, err
 	}
 	var nanos []float64
 	for range r.Iterations {
 		start := time.Now()
 		if err := do(); err != nil {
-			return nil, err
+			return TimeFigures{}, err
 		}
 		nanos = append(nanos, float64(time.Since(start).Nanoseconds()))
 		if r.crew.ctx.Err() != nil || time.Since(began) > longestTiming {
 			break
 		}
 	}
-	return nanos, nil
+	slices.Sort(nanos)
+	n := len(nanos)
+	median := (nanos[(n-1)/2] + nanos[n/2]) / 2
+	return TimeFigures{Subject: s, Iterations: n, Median: median, Min: nanos[0], Max: nanos[n-1]}, nil
 }
 
 // lookups measures the mean time of a look-up in each iteration, hash included.
-func (r *benchmark) lookups(distribution string, a arrangement) ([]float64, error) {
+func (r *benchmark) lookups(s Subject, distribution string, a arrangement) (TimeFigures, error) {
 	find, err := a.finder()
 	if err != nil {
-		return nil, err
+		return TimeFigures{}, err
 	}
 	const sample = 1 << 13
 	var keys [][]byte
@@ -131,17 +131,18 @@ func (r *benchmark) lookups(distribution string, a arrangement) ([]float64, erro
 	find(keys[0])
 	// Where a look-up goes over all nodes, fewer are enough.
 	keys = keys[:min(len(keys), max(64, int(50*time.Millisecond/(time.Since(start)+1))))]
-	nanos, err := r.timed(func() error {
+	t, err := r.timed(s, func() error {
 		for _, key := range keys {
 			found += find(key)
 		}
 		return nil
 	})
 	_ = found
-	for i := range nanos {
-		nanos[i] /= float64(len(keys))
+	t.Distribution = distribution
+	for _, nanos := range []*float64{&t.Median, &t.Min, &t.Max} {
+		*nanos /= float64(len(keys))
 	}
-	return nanos, err
+	return t, err
 }
 
 // resized is an arrangement after nodes have joined and left at random, four times about as many as
@@ -181,8 +182,8 @@ func (r *benchmark) balance(s Subject, distribution string, a arrangement, nodes
 			counts[i] = make([]int64, last+1)
 		}
 		keys := r.keys(distribution, iteration)
-		err := r.crew.quietly(r.Keys, func(worker, chunk, n int) {
-			keys.each(chunk, n, func(key []byte, _ int) { counts[worker][finders[0][worker](key)]++ })
+		err := r.crew.each(r.Keys, 0, 0, func(worker, chunk, from, to int) {
+			keys.each(chunk, to-from, func(key []byte, _ int) { counts[worker][finders[0][worker](key)]++ })
 		})
 		if err != nil {
 			return sum, err
@@ -251,9 +252,9 @@ func (r *benchmark) moves(s Subject, distribution string, whole arrangement, fra
 	if distribution == Zipf {
 		seen = make([]atomic.Uint32, (r.Keys+31)/32)
 	}
-	err = r.crew.quietly(r.Keys, func(worker, chunk, n int) {
+	err = r.crew.each(r.Keys, 0, 0, func(worker, chunk, from, to int) {
 		of := counts[worker]
-		keys.each(chunk, n, func(key []byte, rank int) {
+		keys.each(chunk, to-from, func(key []byte, rank int) {
 			if seen != nil {
 				if bit := uint32(1) << (rank % 32); seen[rank/32].Or(bit)&bit != 0 {
 					return
@@ -327,18 +328,4 @@ func numbers(first int32, count int) []int32 {
 		list[i] = first + int32(i)
 	}
 	return list
-}
-
-// quietly has n keys done in chunks by the workers, and reports no progress.
-func (c *crew) quietly(n int, do func(worker, chunk, n int)) error {
-	silent := *c
-	silent.report = nil
-	return silent.each(n, 0, 0, func(worker, chunk, from, to int) { do(worker, chunk, to-from) })
-}
-
-// keys is the stream of one iteration.
-func (r *benchmark) keys(distribution string, iteration int) *keyStream {
-	k := &keyStream{distribution: distribution, seed: mix(r.Seed ^ mix(uint64(iteration))), read: r.read, readCount: r.readCount}
-	k.setup(r.Keys, r.ZipfTheta, iteration)
-	return k
 }

@@ -132,12 +132,6 @@ func (c Config) Validate() error {
 	return err
 }
 
-// A bill is a valid configuration read: what happens, and who takes part.
-type bill struct {
-	script     *script
-	contenders []entry
-}
-
 // An entry is a contender before it has begun.
 type entry struct {
 	Contender
@@ -146,73 +140,77 @@ type entry struct {
 	algorithm *cells.Strategy // whose algorithm is asked for each key
 }
 
-func (c *Config) prepare() (*bill, error) {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	within := func(what string, value, lowest, highest float64) {
-		if !(value >= lowest && value <= highest) { // also not a number
-			fault("%s: %v is not within %v..%v", what, value, lowest, highest)
-		}
-	}
-	if c.KeySource == nil && (c.Keys < 1 || c.Keys > MaxKeys) {
-		fault("keys: %d is not within 1..%d", c.Keys, MaxKeys)
-	}
-	if c.Backups < 0 || c.Backups > MaxBackups {
-		fault("backups: %d is not within 0..%d", c.Backups, MaxBackups)
-	}
-	if err := c.ValueSize.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	within("zipf exponent", c.ZipfTheta, 0, MaxZipfTheta)
-	within("hot keys", c.HotKeys, 0, 1)
-	within("hot share", c.HotShare, 0, 1)
+// faults are all that is wrong with a configuration.
+type faults []error
 
-	var b bill
-	var err error
-	if b.contenders, err = c.entries(); err != nil {
-		faults = append(faults, err)
+func (f *faults) add(err error) {
+	if err != nil {
+		*f = append(*f, err)
 	}
-	if b.script, err = c.play(len(b.contenders)); err != nil {
-		faults = append(faults, err)
-	}
-	for i := range b.contenders {
-		if err := b.contenders[i].pinned(c.Members); err != nil {
-			faults = append(faults, err)
-		}
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return &b, nil
 }
 
-func (c *Config) entries() ([]entry, error) {
-	var faults []error
-	switch n := len(c.Strategies); {
+func (f *faults) addf(format string, args ...any) { f.add(fmt.Errorf(format, args...)) }
+
+func (f *faults) order(order string) {
+	if order != Random && order != LIFO && order != FIFO {
+		f.addf("order: %.40q: want %s, %s or %s", order, Random, LIFO, FIFO)
+	}
+}
+
+func within[N int | float64](f *faults, what string, value, lowest, highest N) {
+	if !(value >= lowest && value <= highest) { // also not a number
+		f.addf("%s: %v is not within %v..%v", what, value, lowest, highest)
+	}
+}
+
+// prepare returns the run of a valid configuration: what happens, and who takes part.
+func (c *Config) prepare() (*run, error) {
+	var f faults
+	if c.KeySource == nil {
+		within(&f, "keys", c.Keys, 1, MaxKeys)
+	}
+	within(&f, "backups", c.Backups, 0, MaxBackups)
+	f.add(c.ValueSize.Validate())
+	within(&f, "zipf exponent", c.ZipfTheta, 0, MaxZipfTheta)
+	within(&f, "hot keys", c.HotKeys, 0, 1)
+	within(&f, "hot share", c.HotShare, 0, 1)
+	entries, err := entries(c.Strategies, c.Base)
+	f.add(err)
+	script, err := c.readScript(len(entries))
+	f.add(err)
+	for i := range entries {
+		f.add(entries[i].pinned(c.Members))
+	}
+	if len(f) > 0 {
+		return nil, errors.Join(f...)
+	}
+	return &run{Config: c, script: script, contenders: entries}, nil
+}
+
+func entries(specs []string, base strategy.Config) ([]entry, error) {
+	switch n := len(specs); {
 	case n == 0:
 		return nil, errors.New("no strategies")
 	case n > MaxContenders:
 		return nil, fmt.Errorf("strategies: %d are more than %d", n, MaxContenders)
 	}
-	base := c.Base
+	var f faults
 	if !slices.Contains(strategy.Hashes(), base.Hash) {
 		// Said once, and not by each strategy.
+		f.addf("%w: %.40q: use %s", strategy.ErrHash, base.Hash, strings.Join(strategy.Hashes(), ", "))
 		base.Hash = strategy.Native
-		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", strategy.ErrHash, c.Base.Hash, strings.Join(strategy.Hashes(), ", ")))
 	}
-	entries := make([]entry, 0, len(c.Strategies))
-	for i, spec := range c.Strategies {
-		if slices.Contains(c.Strategies[:i], spec) {
-			faults = append(faults, fmt.Errorf("strategies: %.40q comes twice", spec))
+	entries := make([]entry, 0, len(specs))
+	for i, spec := range specs {
+		if slices.Contains(specs[:i], spec) {
+			f.addf("strategies: %.40q comes twice", spec)
 			continue
 		}
 		e, err := newEntry(spec, base)
-		if err != nil {
-			faults = append(faults, err)
-		}
+		f.add(err)
 		entries = append(entries, e)
 	}
-	return entries, errors.Join(faults...)
+	return entries, errors.Join(f...)
 }
 
 func newEntry(spec string, base strategy.Config) (entry, error) {
@@ -281,39 +279,26 @@ func (e *entry) pinned(members []ring.Member) error {
 	return fmt.Errorf("%s: %w", e.Name, err)
 }
 
-// play checks who takes part and reads and dry-runs the scenario.
-func (c *Config) play(contenders int) (*script, error) {
-	var faults []error
-	if c.Order != Random && c.Order != LIFO && c.Order != FIFO {
-		faults = append(faults, fmt.Errorf("order: %.40q: want %s, %s or %s", c.Order, Random, LIFO, FIFO))
-	}
+// readScript checks who takes part and reads and dry-runs the scenario.
+func (c *Config) readScript(contenders int) (*script, error) {
+	var f faults
+	f.order(c.Order)
 	added := ring.Member{ID: c.NewNode + strconv.Itoa(math.MaxInt32), Weight: c.NewWeight}
 	if err := added.Validate(); err != nil {
-		faults = append(faults, fmt.Errorf("nodes that are added: %w", err))
+		f.addf("nodes that are added: %w", err)
 	}
 	if c.Zones < 0 || c.Zones > MaxZones {
-		faults = append(faults, fmt.Errorf("zones: %d: use 0 to %d", c.Zones, MaxZones))
+		f.addf("zones: %d: use 0 to %d", c.Zones, MaxZones)
 	}
 	_, err := ring.SortedMembers(c.Members)
 	if len(c.Members) > MaxNodes {
 		err = fmt.Errorf("nodes: %d are more than %d", len(c.Members), MaxNodes)
 	}
-	if err != nil {
-		faults = append(faults, err)
-	}
+	f.add(err)
 	scenario, err := ParseScenario(c.Scenario)
-	if err != nil {
-		faults = append(faults, err)
+	f.add(err)
+	if len(f) > 0 {
+		return nil, errors.Join(f...)
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return scenario.play(c.Members, casting{
-		order:     c.Order,
-		seed:      c.Seed,
-		newNode:   c.NewNode,
-		newWeight: c.NewWeight,
-		zones:     c.Zones,
-		loads:     MaxLoads / max(1, contenders),
-	})
+	return c.play(scenario, MaxLoads/max(1, contenders))
 }

@@ -7,18 +7,9 @@ import (
 
 // A contestant goes with a contender through the scenes of the script, in order.
 type contestant interface {
-	// step goes to a scene, the first of which is the start, and counts in the tally
-	// what that moves.
-	step(w *crew, scene int, t *tally) (footprint, error)
-}
-
-// A footprint is what a contender takes besides the copies that travel.
-type footprint struct {
-	ranges, encoded, memory int
-	compute                 time.Duration
-	lookup, locate          float64 // nanoseconds
-	grid                    *Grid
-	circle                  *Circle
+	// step goes to a scene, the first of which is the start. The tally counts what that moves and
+	// how large and fast the placement is.
+	step(scene int, t *tally) error
 }
 
 // sampleKeys is the most keys that look-ups are timed with.

@@ -59,32 +59,19 @@ func (c *crew) tell(part float64) {
 func (c *crew) each(n int, from, to float64, do func(worker, chunk, from, to int)) error {
 	var mu sync.Mutex
 	next, done := 0, 0
-	take := func() (int, bool) {
+	return c.apiece(func(worker int) {
 		mu.Lock()
-		defer mu.Unlock()
-		if next == chunks(n) || c.ctx.Err() != nil {
-			return 0, false
+		for next < chunks(n) && c.ctx.Err() == nil {
+			chunk := next
+			next++
+			mu.Unlock()
+			do(worker, chunk, chunk*chunkKeys, min(n, (chunk+1)*chunkKeys))
+			mu.Lock()
+			done++
+			c.tell(from + (to-from)*float64(done)/float64(chunks(n)))
 		}
-		next++
-		return next - 1, true
-	}
-	finish := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		c.tell(from + (to-from)*float64(done)/float64(chunks(n)))
-	}
-	var wait sync.WaitGroup
-	for worker := range c.workers {
-		wait.Go(func() {
-			for chunk, ok := take(); ok; chunk, ok = take() {
-				do(worker, chunk, chunk*chunkKeys, min(n, (chunk+1)*chunkKeys))
-				finish()
-			}
-		})
-	}
-	wait.Wait()
-	return c.ctx.Err()
+		mu.Unlock()
+	})
 }
 
 // apiece has every worker do its own part, and waits for them. The error is that of

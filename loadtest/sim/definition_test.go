@@ -31,15 +31,15 @@ func TestOutcomesAreThoseOfTheirDefinition(t *testing.T) {
 			t.Fatalf("%s: stopped", name)
 		}
 		c.KeySource = strings.NewReader("") // the first is read
-		bill, err := c.prepare()
+		run, err := c.prepare()
 		if err != nil {
 			t.Fatal(err)
 		}
-		world := newWorld(&c, bill.script, keys)
-		if len(report.Steps) != len(bill.script.scenes) {
-			t.Fatalf("%s: %d steps of %d", name, len(report.Steps), len(bill.script.scenes))
+		world := newWorld(&c, run.script, keys)
+		if len(report.Steps) != len(run.script.scenes) {
+			t.Fatalf("%s: %d steps of %d", name, len(report.Steps), len(run.script.scenes))
 		}
-		for i, e := range bill.contenders {
+		for i, e := range run.contenders {
 			world.check(t, report, i, e, name)
 		}
 		if t.Failed() {

@@ -47,7 +47,7 @@ func (f *field) fill(w *crew, keys *keyspace, of ring.TokenFunc) error {
 		f.first = make([]int32, 1<<jumpBits+1)
 		f.largest = make([]int64, (n+stretch-1)/stretch)
 	}
-	if err := keys.tokens(w, of, f.tokens); err != nil {
+	if err := ofEachKey(w, keys, of, f.tokens); err != nil {
 		return err
 	}
 	if err := f.sort(w); err != nil {
@@ -57,7 +57,7 @@ func (f *field) fill(w *crew, keys *keyspace, of ring.TokenFunc) error {
 		for at := from; at < to; at++ {
 			l := keys.load(int(uint32(f.pairs[at])))
 			f.tokens[at] = ring.Token(f.pairs[at] >> 32)
-			f.bytes[at], f.zipf[at], f.hot[at] = l.bytes, l.zipf, uint32(l.hot)
+			f.bytes[at], f.zipf[at], f.hot[at] = l.Bytes, l.zipf, uint32(l.hot)
 		}
 	})
 	if err != nil {
@@ -158,10 +158,9 @@ func (f *field) end(r ring.Range) int {
 // between is the load of the keys from one position up to another.
 func (f *field) between(from, to int) load {
 	return load{
-		keys:  int64(to - from),
-		bytes: f.bytes[to] - f.bytes[from],
-		zipf:  f.zipf[to] - f.zipf[from],
-		hot:   int64(f.hot[to]) - int64(f.hot[from]),
+		Amount: Amount{Keys: int64(to - from), Bytes: f.bytes[to] - f.bytes[from]},
+		zipf:   f.zipf[to] - f.zipf[from],
+		hot:    int64(f.hot[to]) - int64(f.hot[from]),
 	}
 }
 
@@ -172,7 +171,7 @@ func (f *field) in(r ring.Range) ring.Load {
 	}
 	from, to := f.position(r.Start), f.end(r)
 	l := f.between(from, to)
-	return ring.Load{Keys: l.keys, Bytes: l.bytes, Largest: f.largestIn(from, to)}
+	return ring.Load{Keys: l.Keys, Bytes: l.Bytes, Largest: f.largestIn(from, to)}
 }
 
 func (f *field) largestIn(from, to int) int64 {

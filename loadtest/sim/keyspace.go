@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"math"
-
-	"github.com/ringside-kv/ringside/ring"
-)
+import "math"
 
 // A keyspace is the keys of a simulation, which are known by their index, with what
 // weighs on each.
@@ -43,19 +39,19 @@ func (k *keyspace) appendKey(buf []byte, i int) []byte {
 
 // load is what the i-th key weighs.
 func (k *keyspace) load(i int) load {
-	l := load{keys: 1, zipf: k.requests[i] >> 1, hot: int64(k.requests[i] & 1)}
+	l := load{Amount: Amount{Keys: 1}, zipf: k.requests[i] >> 1, hot: int64(k.requests[i] & 1)}
 	value := -1
 	if k.read != nil {
 		block := &k.read[i/blockKeys]
-		l.bytes = int64(len(block.key(i % blockKeys)))
+		l.Bytes = int64(len(block.key(i % blockKeys)))
 		value = block.size(i % blockKeys)
 	} else {
-		l.bytes = int64(madeUpLen)
+		l.Bytes = int64(madeUpLen)
 	}
 	if value < 0 {
 		value = k.sizes.of(k.seed, i)
 	}
-	l.bytes += int64(value)
+	l.Bytes += int64(value)
 	return l
 }
 
@@ -110,7 +106,7 @@ func (k *keyspace) weigh(w *crew, c *Config) error {
 		}
 	})
 	for _, part := range parts {
-		k.bytes += part.bytes
+		k.bytes += part.Bytes
 		k.zipfTotal += part.zipf
 	}
 	return err
@@ -142,24 +138,12 @@ func (k *keyspace) sample(most int) [][]byte {
 	return keys
 }
 
-// wideHashes are the hashes that the yardsticks go by.
-func (k *keyspace) wideHashes(w *crew) ([]uint64, error) {
-	hashes := make([]uint64, k.count)
-	err := w.each(k.count, 0, 0.5, func(_, _, from, to int) {
+// ofEachKey fills in what a function of the key is for each key.
+func ofEachKey[T any](w *crew, k *keyspace, of func(key []byte) T, to []T) error {
+	return w.each(k.count, 0, 0.4, func(_, _, from, end int) {
 		buf := make([]byte, 0, madeUpLen)
-		for i := from; i < to; i++ {
-			hashes[i] = wideKeyHash(k.appendKey(buf, i), k.bySlot)
-		}
-	})
-	return hashes, err
-}
-
-// tokens fills in the token of each key.
-func (k *keyspace) tokens(w *crew, of ring.TokenFunc, tokens []ring.Token) error {
-	return w.each(k.count, 0, 0.4, func(_, _, from, to int) {
-		buf := make([]byte, 0, madeUpLen)
-		for i := from; i < to; i++ {
-			tokens[i] = of(k.appendKey(buf, i))
+		for i := from; i < end; i++ {
+			to[i] = of(k.appendKey(buf, i))
 		}
 	})
 }

@@ -8,87 +8,73 @@ import (
 // keywise is the contestant of a contender that has no ranges: each key is asked for by
 // itself, at every step.
 type keywise struct {
-	script  *script
-	keys    *keyspace
-	hashes  []uint64 // of keys
+	*run
+	hashes  []uint64 // of all keys
 	rule    rule
-	sample  [][]byte // keys that look-ups are timed with, and their hashes
-	sampled []uint64
-	timed   int32 // what timed look-ups found, so that they are not left out
-
-	before, now []finder // of each worker
+	sample  [][]byte // keys that look-ups are timed with
+	finders []finder // of each worker
+	timed   int32    // what timed look-ups found, so that they are not left out
 }
-
-// A rule is a way to find the owners of a key by its hash.
-type rule interface {
-	// turn goes to a scene and returns a finder for each worker.
-	turn(scene, workers int) ([]finder, error)
-	// bytes is the memory that a client needs to find the owners in the scene.
-	bytes() int
-}
-
-// A finder appends the places of a key's owners, the primary first. It is used by one goroutine.
-type finder func(hash uint64, to []int32) []int32
 
 // timedKeys is the most keys that look-ups are timed with.
 const timedKeys = 1 << 12
 
-func newKeywise(s *script, keys *keyspace, hashes []uint64, r rule) *keywise {
-	k := &keywise{script: s, keys: keys, hashes: hashes, rule: r, sample: keys.sample(timedKeys)}
-	for _, key := range k.sample {
-		k.sampled = append(k.sampled, wideKeyHash(key, keys.bySlot))
-	}
-	return k
-}
-
-func (k *keywise) step(w *crew, scene int, t *tally) (footprint, error) {
+func (k *keywise) step(i int, t *tally) error {
+	scene := &k.script.scenes[i]
 	start := time.Now()
-	finders, err := k.rule.turn(scene, w.workers)
-	if err != nil {
-		return footprint{}, err
+	var err error
+	if k.rule, err = k.rule.next(scene.members, scene.places); err != nil {
+		return err
 	}
-	k.before, k.now = k.now, finders
-	compute := time.Since(start)
-
-	tallies := make([]tally, w.workers)
-	for i := range tallies {
-		tallies[i].nodes, tallies[i].zones = make([]nodeTally, len(k.script.nodes)), k.script.zones
+	t.Compute = time.Since(start)
+	past := k.finders
+	k.finders = make([]finder, k.crew.workers)
+	tallies := make([]tally, k.crew.workers)
+	for w := range tallies {
+		tallies[w].nodes, tallies[w].zones = make([]nodeTally, len(k.script.nodes)), k.script.zones
+		if k.finders[w], err = k.rule.finder(min(k.Backups+1, len(scene.members))); err != nil {
+			return err
+		}
 	}
-	roles := rolesOf(k.script, scene)
-	err = w.each(len(k.hashes), 0, 0.95, func(worker, _, from, to int) {
+	roles := rolesOf(k.script, i)
+	err = k.crew.each(len(k.hashes), 0, 0.95, func(worker, _, from, to int) {
 		t := &tallies[worker]
 		var before, after []int32
-		for i := from; i < to; i++ {
-			after = k.now[worker](k.hashes[i], after[:0])
-			if scene == 0 {
-				t.place(after, k.keys.load(i))
+		for at := from; at < to; at++ {
+			after = k.finders[worker](k.hashes[at], after[:0])
+			if i == 0 {
+				t.place(after, k.keys.load(at))
 				continue
 			}
-			before = k.before[worker](k.hashes[i], before[:0])
+			before = past[worker](k.hashes[at], before[:0])
 			if !slices.Equal(before, after) {
-				t.change(before, after, roles, k.keys.load(i))
+				t.change(before, after, roles, k.keys.load(at))
 			}
 		}
 	})
 	if err != nil {
-		return footprint{}, err
+		return err
 	}
-	for i := range tallies {
-		t.add(&tallies[i])
+	for w := range tallies {
+		t.add(&tallies[w])
 	}
-	f := footprint{memory: k.rule.bytes(), compute: compute}
-	k.time(len(k.script.scenes[scene].members), &f)
-	return f, nil
+	t.MemoryBytes = k.rule.bytes()
+	k.time(len(scene.members), t)
+	return nil
 }
 
 // time measures less often where each look-up goes over all nodes.
-func (k *keywise) time(nodes int, f *footprint) {
+func (k *keywise) time(nodes int, t *tally) {
 	times := min(len(k.sample), max(timedKeys/4, 1<<18/nodes))
+	hashes := make([]uint64, times)
+	for i := range hashes {
+		hashes[i] = wideKeyHash(k.sample[i], k.keys.bySlot)
+	}
 	var owners []int32
 	find := func(hash uint64) {
-		owners = k.now[0](hash, owners[:0])
+		owners = k.finders[0](hash, owners[:0])
 		k.timed += owners[0]
 	}
-	f.lookup = nanosEach(times, func(i int) { find(k.sampled[i]) })
-	f.locate = nanosEach(times, func(i int) { find(wideKeyHash(k.sample[i], k.keys.bySlot)) })
+	t.LookupNanos = nanosEach(times, func(i int) { find(hashes[i]) })
+	t.LocateNanos = nanosEach(times, func(i int) { find(wideKeyHash(k.sample[i], k.keys.bySlot)) })
 }

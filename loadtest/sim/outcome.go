@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -15,11 +13,7 @@ type shares struct {
 }
 
 func fairShares(members []ring.Member, backups int) shares {
-	order := make([]int, len(members)) // by id, as ring.Quotas wants them
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(members[a].ID, members[b].ID) })
+	order := orderByID(members) // as ring.Quotas wants them
 	sorted := make([]ring.Member, len(members))
 	weights := 0.0
 	for i, at := range order {
@@ -35,21 +29,24 @@ func fairShares(members []ring.Member, backups int) shares {
 	return s
 }
 
-// least is what the fair shares of nodes grow by from one scene to the next.
-func least(s *script, scene int, all []shares, keys, bytes int64) Amount {
+// least is what the fair shares of nodes grow by from the scene before.
+func (r *run) least(scene int) Amount {
 	if scene == 0 {
 		return Amount{}
 	}
-	had := make([]float64, len(s.nodes))
-	for i, place := range s.scenes[scene-1].places {
-		had[place] = all[scene-1].copies[i]
+	scenes := r.script.scenes
+	had := make([]float64, len(r.script.nodes))
+	for i, place := range scenes[scene-1].places {
+		had[place] = r.fair[scene-1].copies[i]
 	}
 	grown := 0.0
-	for i, place := range s.scenes[scene].places {
-		grown += max(0, all[scene].copies[i]-had[place])
+	for i, place := range scenes[scene].places {
+		grown += max(0, r.fair[scene].copies[i]-had[place])
 	}
-	of := func(n int64) int64 { return int64(math.Round(grown * float64(n))) }
-	return Amount{Keys: of(keys), Bytes: of(bytes)}
+	return Amount{
+		Keys:  int64(math.Round(grown * float64(r.keys.count))),
+		Bytes: int64(math.Round(grown * float64(r.keys.bytes))),
+	}
 }
 
 // gained is what the copies of nodes grow by: the least that leads to the loads after a step.
@@ -62,34 +59,19 @@ func gained(before, after []nodeTally) (all Amount) {
 }
 
 // outcome is what a step comes to for one contender.
-func outcome(t *tally, f footprint, scene *scene, fair shares, least Amount, keys *keyspace) Outcome {
-	o := Outcome{
-		Moved:        t.moved,
-		Backups:      t.backups,
-		Survivors:    t.survivors,
-		Promoted:     t.promoted,
-		Lost:         t.lost,
-		OneZone:      t.oneZone,
-		Nodes:        make([]NodeLoad, len(scene.places)),
-		Ranges:       f.ranges,
-		EncodedBytes: f.encoded,
-		MemoryBytes:  f.memory,
-		Compute:      f.compute,
-		LookupNanos:  f.lookup,
-		LocateNanos:  f.locate,
-		Grid:         f.grid,
-		Circle:       f.circle,
-	}
+func outcome(t *tally, scene *scene, fair shares, least Amount, keys *keyspace) Outcome {
+	o := t.Outcome
+	o.Nodes = make([]NodeLoad, len(scene.places))
 	if least.Keys > 0 {
-		o.Ratio = float64(t.moved.Keys) / float64(least.Keys)
+		o.Ratio = float64(o.Moved.Keys) / float64(least.Keys)
 	}
 	for i, place := range scene.places {
 		n := &t.nodes[place]
 		o.Nodes[i] = NodeLoad{
-			Primary: n.primary.amount(),
+			Primary: n.primary.Amount,
 			Copies:  n.copies,
 			Zipf:    float64(n.primary.zipf) / float64(keys.zipfTotal),
-			Hotspot: keys.hotspot(n.primary.keys, n.primary.hot),
+			Hotspot: keys.hotspot(n.primary.Keys, n.primary.hot),
 		}
 	}
 	spread := func(fair []float64, all float64, of func(*NodeLoad) float64) Spread {

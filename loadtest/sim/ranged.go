@@ -12,32 +12,25 @@ import (
 // ranged is the contestant of a [ring.Strategy]. A step costs it in proportion to
 // the ranges, since the keys of a range are counted by the field.
 type ranged struct {
+	*run
 	strategy ring.Strategy
 	config   strategy.Config // of strategy
-	script   *script
-	backups  int
 	field    *field
-	places   map[string]int32
 	sample   [][]byte
 	tokens   []ring.Token // of the sample
 
 	now *ring.Placement
 }
 
-func newRanged(e *entry, script *script, backups int, f *field, sample [][]byte) *ranged {
-	r := &ranged{strategy: e.strategy, config: e.config, script: script, backups: backups, field: f, sample: sample}
-	r.places = make(map[string]int32, len(script.nodes))
-	for i, id := range script.nodes {
-		r.places[id] = int32(i)
+func newRanged(r *run, e *entry, f *field, sample [][]byte) *ranged {
+	c := &ranged{run: r, strategy: e.strategy, config: e.config, field: f, sample: sample}
+	for _, key := range sample {
+		c.tokens = append(c.tokens, e.strategy.Token(key))
 	}
-	r.tokens = make([]ring.Token, len(sample))
-	for i, key := range sample {
-		r.tokens[i] = e.strategy.Token(key)
-	}
-	return r
+	return c
 }
 
-func (r *ranged) step(w *crew, i int, t *tally) (footprint, error) {
+func (r *ranged) step(i int, t *tally) error {
 	scene := &r.script.scenes[i]
 	before, left := r.now, r.now
 	if scene.died {
@@ -49,27 +42,26 @@ func (r *ranged) step(w *crew, i int, t *tally) (footprint, error) {
 	}
 	placing, err := r.placing(scene)
 	if err != nil {
-		return footprint{}, err
+		return err
 	}
 	start := time.Now()
-	after, err := placing.Desired(ring.Input{
+	r.now, err = placing.Desired(ring.Input{
 		Members: scene.members,
-		Backups: r.backups,
+		Backups: r.Backups,
 		Present: left,
 		Load:    r.field.in,
 	})
-	compute := time.Since(start)
+	t.Compute = time.Since(start)
 	if err != nil {
-		return footprint{}, err
+		return err
 	}
-	r.now = after
 	if before == nil {
-		r.count(after, t)
+		r.count(t)
 	} else {
-		r.compare(before, after, rolesOf(r.script, i), t)
+		r.compare(before, r.now, rolesOf(r.script, i), t)
 	}
-	w.tell(0.7)
-	return r.footprint(scene, compute)
+	r.crew.tell(0.7)
+	return r.measure(scene, t)
 }
 
 // placing returns the strategy that places a scene. A switch keeps the hash, by which keys have
@@ -94,9 +86,9 @@ func (r *ranged) placing(scene *scene) (ring.Strategy, error) {
 	return next.New()
 }
 
-func (r *ranged) count(p *ring.Placement, t *tally) {
+func (r *ranged) count(t *tally) {
 	var owners []int32
-	for row := range p.Rows() {
+	for row := range r.now.Rows() {
 		owners = r.owners(owners[:0], row)
 		if row.Range.Wraps() {
 			t.place(owners, r.field.between(r.field.position(row.Range.Start), len(r.field.tokens)))
@@ -144,30 +136,25 @@ func equalOwners(a, b []int32) bool {
 // owners appends the places of a row's copies.
 func (r *ranged) owners(to []int32, row *ring.Row) []int32 {
 	for node := range row.Copies() {
-		to = append(to, r.places[node])
+		to = append(to, r.script.place[node])
 	}
 	return to
 }
 
-func (r *ranged) footprint(scene *scene, compute time.Duration) (footprint, error) {
+// measure notes how large and fast the placement is.
+func (r *ranged) measure(scene *scene, t *tally) error {
 	encoded, err := r.now.MarshalBinary()
 	if err != nil {
-		return footprint{}, fmt.Errorf("encode the placement: %w", err)
+		return fmt.Errorf("encode the placement: %w", err)
 	}
-	f := footprint{
-		ranges:  r.now.Len(),
-		encoded: len(encoded),
-		memory:  r.now.Bytes(),
-		compute: compute,
-		grid:    gridOf(r.strategy, r.now, scene),
-		circle:  circleOf(r.now, scene),
-	}
+	t.Ranges, t.EncodedBytes, t.MemoryBytes = r.now.Len(), len(encoded), r.now.Bytes()
+	t.Grid, t.Circle = gridOf(r.strategy, r.now, scene), circleOf(r.now, scene)
 	owned := 0 // so that nothing is found to be of no use
 	n := len(r.sample)
-	f.lookup = nanosEach(n, func(i int) { owned += len(r.now.Lookup(r.tokens[i]).Primary) })
-	f.locate = nanosEach(n, func(i int) { owned += len(r.now.Lookup(r.strategy.Token(r.sample[i])).Primary) })
+	t.LookupNanos = nanosEach(n, func(i int) { owned += len(r.now.Lookup(r.tokens[i]).Primary) })
+	t.LocateNanos = nanosEach(n, func(i int) { owned += len(r.now.Lookup(r.strategy.Token(r.sample[i])).Primary) })
 	if owned == 0 {
-		return footprint{}, fmt.Errorf("%w: no key has a primary", ring.ErrOwners)
+		return fmt.Errorf("%w: no key has a primary", ring.ErrOwners)
 	}
-	return f, nil
+	return nil
 }

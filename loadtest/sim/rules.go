@@ -10,38 +10,59 @@ import (
 	"github.com/ringside-kv/ringside/ring/cells"
 )
 
+// A rule finds the nodes of a key by its hash, for contenders without ranges. It never changes.
+type rule interface {
+	// next is the rule after a change to other members, which are in the order in which they joined
+	// and have numbers. It returns an error if there are too many.
+	next(members []ring.Member, numbers []int32) (rule, error)
+	// finder returns a function that finds so many nodes of a key, for use by one goroutine.
+	finder(copies int) (finder, error)
+	// bytes is the memory that a client needs to find the nodes.
+	bytes() int
+}
+
+// A finder appends the numbers of a key's nodes, the primary first.
+type finder func(hash uint64, to []int32) []int32
+
+// newRule is the rule of a yardstick, without nodes: only next may be called.
+func newRule(e *entry) rule {
+	if e.algorithm != nil {
+		return byAlgorithm{algorithm: e.algorithm}
+	}
+	return byMod{}
+}
+
 // byMod is hash mod n over the list of nodes in the order in which they joined; the
 // backups are the next in the list.
 type byMod struct {
-	script  *script
-	backups int
-	now     []int32
+	members []ring.Member
+	numbers []int32
 }
 
-func (m *byMod) turn(scene, workers int) ([]finder, error) {
-	nodes := m.script.scenes[scene].places
-	m.now = nodes
-	copies := min(m.backups+1, len(nodes))
-	find := func(hash uint64, to []int32) []int32 {
+func (byMod) next(members []ring.Member, numbers []int32) (rule, error) {
+	return byMod{members, numbers}, nil
+}
+
+func (m byMod) finder(copies int) (finder, error) {
+	return func(hash uint64, to []int32) []int32 {
 		// The hash is mixed well enough for its upper half to do, which divides in half the time.
-		at := int(uint32(hash>>32) % uint32(len(nodes)))
+		at := int(uint32(hash>>32) % uint32(len(m.numbers)))
 		for range copies {
-			to = append(to, nodes[at])
-			if at++; at == len(nodes) {
+			to = append(to, m.numbers[at])
+			if at++; at == len(m.numbers) {
 				at = 0
 			}
 		}
 		return to
-	}
-	return slices.Repeat([]finder{find}, workers), nil
+	}, nil
 }
 
 // bytes is the memory of a list of nodes.
-func (m *byMod) bytes() int {
+func (m byMod) bytes() int {
 	const stringBytes = 16
 	n := 0
-	for _, place := range m.now {
-		n += stringBytes + len(m.script.nodes[place])
+	for _, member := range m.members {
+		n += stringBytes + len(member.ID)
 	}
 	return n
 }
@@ -49,43 +70,51 @@ func (m *byMod) bytes() int {
 // byAlgorithm asks an algorithm for the hash of each key, as papers do, where a strategy asks it for
 // the hash of each cell.
 type byAlgorithm struct {
-	script    *script
 	algorithm *cells.Strategy
-	backups   int
+	members   []ring.Member // by id
+	numbers   []int32
 	seats     *ring.Seats
-	chooser   cells.Chooser // one of those in use
 }
 
-func (a *byAlgorithm) turn(scene, workers int) ([]finder, error) {
-	now := &a.script.scenes[scene]
-	order := make([]int, len(now.members)) // by id
+func (a byAlgorithm) next(members []ring.Member, numbers []int32) (rule, error) {
+	after := byAlgorithm{algorithm: a.algorithm}
+	for _, i := range orderByID(members) {
+		after.members, after.numbers = append(after.members, members[i]), append(after.numbers, numbers[i])
+	}
+	var err error
+	_, after.seats, err = a.algorithm.Choose(after.members, a.seats)
+	return after, err
+}
+
+func (a byAlgorithm) finder(copies int) (finder, error) {
+	chooser, _, err := a.algorithm.Choose(a.members, a.seats)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []int
+	return func(hash uint64, to []int32) []int32 {
+		chosen = chooser.Choose(hash, copies, chosen[:0])
+		for _, n := range chosen {
+			to = append(to, a.numbers[n])
+		}
+		return to
+	}, nil
+}
+
+func (a byAlgorithm) bytes() int {
+	chooser, _, err := a.algorithm.Choose(a.members, a.seats)
+	if err != nil {
+		return 0
+	}
+	return size.Of(chooser)
+}
+
+// orderByID are the indices of members, in the order of their ids.
+func orderByID(members []ring.Member) []int {
+	order := make([]int, len(members))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(now.members[x].ID, now.members[y].ID) })
-	members, places := make([]ring.Member, len(order)), make([]int32, len(order))
-	for i, at := range order {
-		members[i], places[i] = now.members[at], now.places[at]
-	}
-	copies := min(a.backups+1, len(members))
-	finders := make([]finder, workers)
-	for w := range finders {
-		chooser, seats, err := a.algorithm.Choose(members, a.seats)
-		if err != nil {
-			return nil, err
-		}
-		a.seats = seats // the same for all workers
-		a.chooser = chooser
-		var chosen []int
-		finders[w] = func(hash uint64, to []int32) []int32 {
-			chosen = chooser.Choose(hash, copies, chosen[:0])
-			for _, n := range chosen {
-				to = append(to, places[n])
-			}
-			return to
-		}
-	}
-	return finders, nil
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(members[a].ID, members[b].ID) })
+	return order
 }
-
-func (a *byAlgorithm) bytes() int { return size.Of(a.chooser) }

@@ -20,16 +20,13 @@ import (
 // A key that is lost in a crash is there again afterwards, at its new owners.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	began := time.Now()
-	bill, err := c.prepare()
+	r, err := c.prepare()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Config: &c, bill: bill, crew: newCrew(ctx, c.Progress)}
+	r.crew = newCrew(ctx, c.Progress)
 	err = r.all()
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = nil
-	}
-	if err != nil {
+	if err != nil && (ctx.Err() == nil || !errors.Is(err, ctx.Err())) {
 		return nil, err
 	}
 	report := r.report()
@@ -37,15 +34,17 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return report, nil
 }
 
+// A run is a valid configuration, and what is known of it so far.
 type run struct {
 	*Config
-	*bill
-	crew *crew
+	script     *script
+	contenders []entry
 
+	crew     *crew
 	keys     keyspace
-	fair     []shares // of each scene
-	outcomes [][]Outcome
-	leasts   [][]Amount // of each contender in each scene
+	fair     []shares    // of each scene
+	outcomes [][]Outcome // of each contender in each scene
+	leasts   [][]Amount  // of each contender in each scene
 	tidied   time.Time
 }
 
@@ -83,20 +82,27 @@ func (r *run) makeKeys() error {
 }
 
 func (r *run) strategies() error {
+	var order []int // those with the same token function next to each other
+	for i := range r.contenders {
+		if r.contenders[i].strategy != nil {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.tokenFunc(a), r.tokenFunc(b)) })
 	var field field
 	var filled string
 	sample := r.keys.sample(sampleKeys)
-	for _, i := range r.inOrder(func(e *entry) bool { return e.strategy != nil }) {
+	for _, i := range order {
 		e := &r.contenders[i]
 		r.crew.begin(e.Name + ": tokens")
-		if tokens := r.tokenFunc(e); tokens != filled {
+		if tokens := r.tokenFunc(i); tokens != filled {
 			if err := field.fill(r.crew, &r.keys, e.strategy.Token); err != nil {
 				return err
 			}
 			filled = tokens
 		}
 		r.crew.finish()
-		if err := r.through(i, newRanged(e, r.script, r.Backups, &field, sample)); err != nil {
+		if err := r.through(i, newRanged(r, e, &field, sample)); err != nil {
 			return err
 		}
 	}
@@ -105,49 +111,30 @@ func (r *run) strategies() error {
 
 // tokenFunc names the token function of a strategy: strategies of one name have the
 // same, and under slots all have.
-func (r *run) tokenFunc(e *entry) string {
+func (r *run) tokenFunc(contender int) string {
 	if r.keys.bySlot {
 		return strategy.Slot
 	}
-	return e.strategy.Name()
-}
-
-// inOrder are the contenders of one kind, those with the same token function next to
-// each other.
-func (r *run) inOrder(is func(*entry) bool) []int {
-	var order []int
-	for i := range r.contenders {
-		if is(&r.contenders[i]) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &r.contenders[a], &r.contenders[b]
-		if x.strategy == nil {
-			return 0
-		}
-		return cmp.Compare(r.tokenFunc(x), r.tokenFunc(y))
-	})
-	return order
+	return r.contenders[contender].strategy.Name()
 }
 
 func (r *run) yardsticks() error {
 	var hashes []uint64
-	for _, i := range r.inOrder(func(e *entry) bool { return e.strategy == nil }) {
+	for i := range r.contenders {
 		e := &r.contenders[i]
+		if e.strategy != nil {
+			continue
+		}
 		r.crew.begin(e.Name + ": hashes")
 		if hashes == nil {
-			var err error
-			if hashes, err = r.keys.wideHashes(r.crew); err != nil {
+			hashes = make([]uint64, r.keys.count)
+			hash := func(key []byte) uint64 { return wideKeyHash(key, r.keys.bySlot) }
+			if err := ofEachKey(r.crew, &r.keys, hash, hashes); err != nil {
 				return err
 			}
 		}
-		var rule rule = &byMod{script: r.script, backups: r.Backups}
-		if e.algorithm != nil {
-			rule = &byAlgorithm{script: r.script, algorithm: e.algorithm, backups: r.Backups}
-		}
 		r.crew.finish()
-		if err := r.through(i, newKeywise(r.script, &r.keys, hashes, rule)); err != nil {
+		if err := r.through(i, &keywise{run: r, hashes: hashes, rule: newRule(e), sample: r.keys.sample(timedKeys)}); err != nil {
 			return err
 		}
 	}
@@ -162,11 +149,8 @@ func (r *run) through(contender int, c contestant) error {
 		scene := &r.script.scenes[i]
 		r.crew.begin(name + ": " + scene.event)
 		t.begin()
-		var had []nodeTally
-		if scene.switched != "" {
-			had = slices.Clone(t.nodes)
-		}
-		f, err := c.step(r.crew, i, t)
+		had := slices.Clone(t.nodes)
+		err := c.step(i, t)
 		if err == nil {
 			err = r.crew.ctx.Err()
 		}
@@ -177,8 +161,7 @@ func (r *run) through(contender int, c contestant) error {
 		if scene.switched != "" {
 			least = gained(had, t.nodes)
 		}
-		o := outcome(t, f, scene, r.fair[i], least, &r.keys)
-		r.outcomes[contender] = append(r.outcomes[contender], o)
+		r.outcomes[contender] = append(r.outcomes[contender], outcome(t, scene, r.fair[i], least, &r.keys))
 		r.leasts[contender] = append(r.leasts[contender], least)
 		r.tidy()
 		r.crew.finish()
@@ -194,10 +177,6 @@ func (r *run) tidy() {
 		runtime.GC()
 		r.tidied = time.Now()
 	}
-}
-
-func (r *run) least(scene int) Amount {
-	return least(r.script, scene, r.fair, int64(r.keys.count), r.keys.bytes)
 }
 
 // report puts together what is done.

@@ -218,7 +218,7 @@ func TestHotKeysAreAsManyAsAskedFor(t *testing.T) {
 			if want := int64(math.Round(part * float64(n))); all.hot != want || all.zipf != keys.zipfTotal {
 				t.Errorf("%v of %d keys: %d are hot, want %d", part, n, all.hot, want)
 			}
-			if share := keys.hotspot(all.keys, all.hot); math.Abs(share-1) > 1e-9 {
+			if share := keys.hotspot(all.Keys, all.hot); math.Abs(share-1) > 1e-9 {
 				t.Errorf("%v of %d keys: requests add up to %v", part, n, share)
 			}
 		}

@@ -29,7 +29,8 @@ func play(scenario, order string, nodes int) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parsed.play(Nodes(nodes), casting{order: order, seed: 7, newNode: "node-", newWeight: 1, loads: 1_000_000})
+	c := Config{Members: Nodes(nodes), Order: order, Seed: 7, NewNode: "node-", NewWeight: 1}
+	return c.play(parsed, 1_000_000)
 }
 
 func TestScenarioDescribesItsSteps(t *testing.T) {
@@ -163,7 +164,8 @@ func TestNewNodesHaveNewNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := []ring.Member{{ID: "n3", Weight: 1}, {ID: "n4", Weight: 1}}
-	script, err := parsed.play(start, casting{order: LIFO, newNode: "n", newWeight: 1, loads: 1000})
+	c := Config{Members: start, Order: LIFO, NewNode: "n", NewWeight: 1}
+	script, err := c.play(parsed, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,13 +189,14 @@ func FuzzScenario(f *testing.F) {
 			}
 			return
 		}
-		script, err := scenario.play(Nodes(5), casting{
-			order:     []string{Random, LIFO, FIFO}[order%3],
-			seed:      seed,
-			newNode:   "node-",
-			newWeight: 1,
-			loads:     50_000,
-		})
+		c := Config{
+			Members:   Nodes(5),
+			Order:     []string{Random, LIFO, FIFO}[order%3],
+			Seed:      seed,
+			NewNode:   "node-",
+			NewWeight: 1,
+		}
+		script, err := c.play(scenario, 50_000)
 		if err != nil {
 			if !errors.Is(err, ErrScenario) {
 				t.Fatal(err)

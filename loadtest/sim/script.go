@@ -27,39 +27,30 @@ type scene struct {
 // after each step. The first scene is the start.
 type script struct {
 	scenes []scene
-	nodes  []string // every id that there ever is
-	zones  []int    // of these nodes, from 0 on; nil: none has a zone
-}
-
-// casting is what decides who joins and who leaves.
-type casting struct {
-	order     string
-	seed      uint64
-	newNode   string
-	newWeight float64
-	zones     int // how many zones there are; 0: nodes have none
-	// loads bounds the sum of nodes over all scenes.
-	loads int
+	nodes  []string         // every id that there ever is
+	place  map[string]int32 // of each id in nodes
+	zones  []int            // of these nodes, from 0 on; nil: none has a zone
 }
 
 // play dry-runs the scenario from the members at the start, which must be valid. Its
-// work is bounded by [MaxSteps], [MaxNodes] and casting.loads, and its error names
-// the column of the event that cannot happen.
-func (s Scenario) play(start []ring.Member, cast casting) (*script, error) {
+// work is bounded by [MaxSteps], [MaxNodes] and loads, the sum of nodes over all scenes.
+// Its error names the column of the event that cannot happen.
+func (c *Config) play(s Scenario, loads int) (*script, error) {
 	p := &player{
-		cast:    cast,
-		random:  rand.New(rand.NewPCG(cast.seed, 0x5ce7a710)),
-		place:   make(map[string]int32),
-		members: slices.Clone(start),
-		next:    len(start) + 1,
+		Config:  c,
+		script:  script{place: make(map[string]int32)},
+		random:  rand.New(rand.NewPCG(c.Seed, 0x5ce7a710)),
+		members: slices.Clone(c.Members),
+		next:    len(c.Members) + 1,
+		bound:   loads,
 	}
-	for i, m := range start {
+	for i, m := range c.Members {
 		p.placeOf(m.ID)
-		if cast.zones > 0 {
+		if c.Zones > 0 {
 			p.members[i].Zone = p.zoned(p.members[:i])
 		}
 	}
-	p.record("start", nil, false)
+	p.record("start", nil)
 	for _, e := range s {
 		if err := p.event(e); err != nil {
 			return nil, err
@@ -69,14 +60,14 @@ func (s Scenario) play(start []ring.Member, cast casting) (*script, error) {
 }
 
 type player struct {
+	*Config
 	script
-	cast    casting
 	random  *rand.Rand
-	place   map[string]int32
 	members []ring.Member // in the order in which they joined
 	absent  []ring.Member // in the order in which they left
 	next    int           // the number of the next new node
-	loads   int
+	loads   int           // nodes of all scenes so far
+	bound   int           // of loads
 }
 
 func (p *player) placeOf(id string) int32 {
@@ -91,10 +82,10 @@ func (p *player) placeOf(id string) int32 {
 
 // zoned returns the zone of one more node, whose place comes next: the first of those with the fewest members.
 func (p *player) zoned(members []ring.Member) string {
-	if p.cast.zones == 0 {
+	if p.Zones == 0 {
 		return ""
 	}
-	crowds := make([]int, p.cast.zones)
+	crowds := make([]int, p.Zones)
 	for _, m := range members {
 		crowds[p.zones[p.place[m.ID]]]++
 	}
@@ -103,101 +94,113 @@ func (p *player) zoned(members []ring.Member) string {
 	return "zone-" + strconv.Itoa(zone+1)
 }
 
-func (p *player) record(event string, gone []int32, died bool) {
+// record adds a scene with the present members, and returns it.
+func (p *player) record(event string, gone []int32) *scene {
 	places := make([]int32, len(p.members))
 	for i, m := range p.members {
 		places[i] = p.place[m.ID]
 	}
-	p.scenes = append(p.scenes, scene{event: event, members: slices.Clone(p.members), places: places, gone: gone, died: died})
+	p.scenes = append(p.scenes, scene{event: event, members: slices.Clone(p.members), places: places, gone: gone})
 	p.loads += len(p.members)
+	return &p.scenes[len(p.scenes)-1]
 }
 
+// event does an event at once or in steps, within the bounds.
 func (p *player) event(e Event) error {
+	n := e.nodes(len(p.members))
 	switch e.Kind {
-	case Add:
-		return p.inSteps(e, e.Count, p.add)
 	case Remove, Crash:
-		n := e.nodes(len(p.members))
 		if n >= len(p.members) {
 			return atColumn(e.Column, "%d of %d nodes would go, and one must stay", n, len(p.members))
 		}
-		return p.inSteps(e, n, func(e Event, n int) error { return p.remove(e, n, e.Kind == Crash) })
 	case Restore:
-		return p.inSteps(e, len(p.absent), p.restore)
-	case Switch:
-		return p.inSteps(e, 1, func(e Event, _ int) error {
-			p.record("strategy "+e.Switch, nil, false)
-			p.scenes[len(p.scenes)-1].switched = e.Switch
-			return nil
-		})
-	case SetWeight:
-		return p.inSteps(e, 1, func(e Event, _ int) error { return p.setWeight(e) })
-	default:
-		return p.inSteps(e, e.Count, func(e Event, _ int) error {
-			if len(p.members) == 1 || p.random.IntN(2) == 0 {
-				return p.add(e, 1)
-			}
-			return p.remove(e, 1, false)
-		})
+		n = len(p.absent)
+		if n == 0 {
+			return atColumn(e.Column, "nobody has left who could be restored")
+		}
 	}
-}
-
-// inSteps does an event at once or one node after the other, within the bounds.
-func (p *player) inSteps(e Event, n int, do func(e Event, n int) error) error {
 	steps, each := n, 1
 	if e.AtOnce {
 		steps, each = 1, n
 	}
 	for range steps {
-		if err := do(e, each); err != nil {
+		if err := p.step(e, each); err != nil {
 			return err
 		}
 		if len(p.scenes) > MaxSteps {
 			return atColumn(e.Column, "more than %d steps", MaxSteps)
 		}
-		if p.loads > p.cast.loads {
-			return atColumn(e.Column, "too large: the nodes of all steps so far add up to more than %d", p.cast.loads)
+		if p.loads > p.bound {
+			return atColumn(e.Column, "too large: the nodes of all steps so far add up to more than %d", p.bound)
 		}
+	}
+	return nil
+}
+
+// step does an event, or one step of it, with n nodes.
+func (p *player) step(e Event, n int) error {
+	switch e.Kind {
+	case Add:
+		return p.add(e, n)
+	case Remove, Crash:
+		p.remove(n, e.Kind == Crash)
+	case Restore:
+		return p.restore(e, n)
+	case SetWeight:
+		return p.setWeight(e)
+	case Shuffle:
+		if len(p.members) == 1 || p.random.IntN(2) == 0 {
+			return p.add(e, 1)
+		}
+		p.remove(1, false)
+	case Switch:
+		p.record("strategy "+e.Switch, nil).switched = e.Switch
 	}
 	return nil
 }
 
 func (p *player) add(e Event, n int) error {
+	if err := p.fits(e, n); err != nil {
+		return err
+	}
+	var id string
+	for range n {
+		for taken := true; taken; p.next++ {
+			id = p.NewNode + strconv.Itoa(p.next)
+			_, taken = p.place[id]
+		}
+		p.placeOf(id)
+		p.members = append(p.members, ring.Member{ID: id, Weight: p.NewWeight, Zone: p.zoned(p.members)})
+	}
+	p.record(eventText("add", n, id, "nodes"), nil)
+	return nil
+}
+
+// fits returns an error if n more nodes are too many.
+func (p *player) fits(e Event, n int) error {
 	if len(p.members)+n > MaxNodes {
 		return atColumn(e.Column, "%d nodes and %d more are above %d", len(p.members), n, MaxNodes)
-	}
-	for range n {
-		id := p.cast.newNode + strconv.Itoa(p.next)
-		for p.isTaken(id) {
-			p.next++
-			id = p.cast.newNode + strconv.Itoa(p.next)
-		}
-		p.next++
-		p.placeOf(id)
-		p.members = append(p.members, ring.Member{ID: id, Weight: p.cast.newWeight, Zone: p.zoned(p.members)})
-	}
-	if n == 1 {
-		p.record("add "+p.members[len(p.members)-1].ID, nil, false)
-	} else {
-		p.record(fmt.Sprintf("add %d nodes", n), nil, false)
 	}
 	return nil
 }
 
-func (p *player) isTaken(id string) bool {
-	_, taken := p.place[id]
-	return taken
+// eventText names the node if there is one, and counts them otherwise: "add node-7", "add 3 nodes".
+func eventText(verb string, n int, id, noun string) string {
+	if n == 1 {
+		return verb + " " + id
+	}
+	return fmt.Sprintf("%s %d %s", verb, n, noun)
 }
 
-func (p *player) remove(e Event, n int, die bool) error {
+func (p *player) remove(n int, die bool) {
 	before := len(p.members)
 	var gone []int32
-	isGone := make([]bool, len(p.nodes))
 	for _, i := range p.chosen(n) {
-		m := p.members[i]
-		p.absent = append(p.absent, m)
-		place := p.place[m.ID]
-		gone = append(gone, place)
+		p.absent = append(p.absent, p.members[i])
+		gone = append(gone, p.place[p.members[i].ID])
+	}
+	isGone := make([]bool, len(p.nodes))
+	for _, place := range gone {
 		isGone[place] = true
 	}
 	p.members = slices.DeleteFunc(p.members, func(m ring.Member) bool { return isGone[p.place[m.ID]] })
@@ -205,18 +208,13 @@ func (p *player) remove(e Event, n int, die bool) error {
 	if die {
 		verb = "crash"
 	}
-	if n == 1 {
-		p.record(verb+" "+p.nodes[gone[0]], gone, die)
-	} else {
-		p.record(fmt.Sprintf("%s %d of %d", verb, n, before), gone, die)
-	}
-	return nil
+	p.record(eventText(verb, n, p.nodes[gone[0]], fmt.Sprintf("of %d", before)), gone).died = die
 }
 
 // chosen are the indices of n members by the order, the first to be chosen first.
 func (p *player) chosen(n int) []int {
 	var all []int
-	switch p.cast.order {
+	switch p.Order {
 	case LIFO:
 		for i := range n {
 			all = append(all, len(p.members)-1-i)
@@ -232,19 +230,12 @@ func (p *player) chosen(n int) []int {
 }
 
 func (p *player) restore(e Event, n int) error {
-	if n == 0 {
-		return atColumn(e.Column, "nobody has left who could be restored")
-	}
-	if len(p.members)+n > MaxNodes {
-		return atColumn(e.Column, "%d nodes and %d more are above %d", len(p.members), n, MaxNodes)
+	if err := p.fits(e, n); err != nil {
+		return err
 	}
 	p.members = append(p.members, p.absent...)
-	event := fmt.Sprintf("restore %d nodes", n)
-	if n == 1 {
-		event = "restore " + p.absent[0].ID
-	}
+	p.record(eventText("restore", n, p.absent[0].ID, "nodes"), nil)
 	p.absent = nil
-	p.record(event, nil, false)
 	return nil
 }
 
@@ -258,6 +249,6 @@ func (p *player) setWeight(e Event) error {
 	m := &p.members[i]
 	event := fmt.Sprintf("weight of %s from %v to %v", m.ID, m.Weight, e.Weight)
 	m.Weight = e.Weight
-	p.record(event, nil, false)
+	p.record(event, nil)
 	return nil
 }

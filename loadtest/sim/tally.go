@@ -6,11 +6,8 @@ import "slices"
 type tally struct {
 	nodes []nodeTally // by place in script.nodes
 	zones []int       // script.zones
-	// oneZone is how many keys have two copies in one zone; 0 if nodes have no zones.
-	oneZone int64
-
-	moved, backups, survivors, lost Amount
-	promoted                        int64
+	// Outcome has what the step moved. OneZone is kept from step to step.
+	Outcome
 }
 
 // nodeTally is what a node has.
@@ -67,26 +64,13 @@ func rolesOf(s *script, step int) roles {
 // place counts what some keys weigh where they are, which moves nothing.
 func (t *tally) place(owners []int32, l load) {
 	if t.share(owners) {
-		t.oneZone += l.keys
+		t.OneZone += l.Keys
 	}
 	for i, node := range owners {
 		n := &t.nodes[node]
-		n.copies.add(l.amount())
+		n.copies.add(l.Amount)
 		if i == 0 {
 			n.primary.add(l)
-		}
-	}
-}
-
-func (t *tally) take(owners []int32, l load) {
-	if t.share(owners) {
-		t.oneZone -= l.keys
-	}
-	for i, node := range owners {
-		n := &t.nodes[node]
-		n.copies.sub(l.amount())
-		if i == 0 {
-			n.primary.sub(l)
 		}
 	}
 }
@@ -94,10 +78,9 @@ func (t *tally) take(owners []int32, l load) {
 // change counts keys whose owners were others before the step. Both lists are of
 // distinct places, the primary first, and neither is empty.
 func (t *tally) change(before, after []int32, roles roles, l load) {
-	t.take(before, l)
+	t.place(before, l.negative())
 	t.place(after, l)
 
-	copies := l.amount()
 	given, alive := 0, 0
 	for _, node := range before {
 		if roles[node]&giving != 0 && !slices.Contains(after, node) {
@@ -108,27 +91,27 @@ func (t *tally) change(before, after []int32, roles roles, l load) {
 		}
 	}
 	if alive == 0 {
-		t.lost.add(copies)
+		t.Lost.add(l.Amount)
 		return // the new owners start empty
 	}
 	if after[0] != before[0] && slices.Contains(before, after[0]) {
-		t.promoted += l.keys
+		t.Promoted += l.Keys
 	}
 	received := 0
 	for i, node := range after {
 		if slices.Contains(before, node) {
 			continue
 		}
-		t.moved.add(copies)
+		t.Moved.add(l.Amount)
 		if i > 0 {
-			t.backups.add(copies)
+			t.Backups.add(l.Amount)
 		}
 		if roles[node]&due == 0 {
 			received++
 		}
 	}
 	if received > given {
-		t.survivors.add(copies.times(received - given))
+		t.Survivors.add(l.times(received - given))
 	}
 }
 
@@ -138,16 +121,16 @@ func (t *tally) add(o *tally) {
 		t.nodes[i].primary.add(o.nodes[i].primary)
 		t.nodes[i].copies.add(o.nodes[i].copies)
 	}
-	t.oneZone += o.oneZone
-	t.moved.add(o.moved)
-	t.backups.add(o.backups)
-	t.survivors.add(o.survivors)
-	t.lost.add(o.lost)
-	t.promoted += o.promoted
+	t.OneZone += o.OneZone
+	t.Moved.add(o.Moved)
+	t.Backups.add(o.Backups)
+	t.Survivors.add(o.Survivors)
+	t.Lost.add(o.Lost)
+	t.Promoted += o.Promoted
 }
 
 // begin forgets what the last step moved.
-func (t *tally) begin() { *t = tally{nodes: t.nodes, zones: t.zones, oneZone: t.oneZone} }
+func (t *tally) begin() { t.Outcome = Outcome{OneZone: t.OneZone} }
 
 // share reports whether two of the owners are in one zone.
 func (t *tally) share(owners []int32) bool {
