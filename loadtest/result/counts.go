@@ -1,8 +1,6 @@
 package result
 
-import (
-	"time"
-)
+import "time"
 
 // counts are what is counted of operations, whatever the piece of time.
 type counts struct {

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -32,10 +33,7 @@ type hist struct {
 func (h *hist) add(v int64, n uint64) {
 	v = min(max(v, 0), longest)
 	k, i := h.place(v)
-	if h.octave[k] == nil {
-		h.octave[k] = make([]uint64, h.width(k))
-	}
-	h.octave[k][i] += n
+	h.buckets(k)[i] += n
 	h.count += n
 	h.sum += v * int64(n)
 	h.max = max(h.max, v)
@@ -50,11 +48,12 @@ func (h *hist) place(v int64) (k, i int) {
 	return k, int(v>>k) - 1<<(h.digits-1)
 }
 
-func (h *hist) width(k int) int {
-	if k == 0 {
-		return 1 << h.digits
+// buckets are those of an octave, which takes memory from now on.
+func (h *hist) buckets(k int) []uint64 {
+	if h.octave[k] == nil {
+		h.octave[k] = make([]uint64, 1<<(h.digits-min(k, 1)))
 	}
-	return 1 << (h.digits - 1)
+	return h.octave[k]
 }
 
 // value is the lowest in a bucket.
@@ -85,10 +84,7 @@ func (h *hist) merge(o *hist) {
 		if from == nil {
 			continue
 		}
-		if h.octave[k] == nil {
-			h.octave[k] = make([]uint64, len(from))
-		}
-		to := h.octave[k]
+		to := h.buckets(k)
 		for i, n := range from {
 			to[i] += n
 		}
@@ -149,8 +145,8 @@ func (h *hist) encode() string {
 
 // pack writes the buckets that have something, each as the distance from the one before and
 // its count: a hundred bytes or two where a hist has thousands of buckets.
-func (h *hist) pack(b []byte) []byte {
-	b = binary.AppendVarint(b, h.sum)
+func (h *hist) pack() []byte {
+	b := binary.AppendVarint(nil, h.sum)
 	b = binary.AppendVarint(b, h.max)
 	last := 0
 	h.each(func(k, i int, n uint64) bool {
@@ -160,10 +156,10 @@ func (h *hist) pack(b []byte) []byte {
 		last = at
 		return true
 	})
-	return b
+	return bytes.Clone(b)
 }
 
-// unpack adds what was packed of another of as many digits.
+// unpack adds what was packed of another of as many digits, or nothing if b is empty.
 func (h *hist) unpack(b []byte) {
 	sum, n := binary.Varint(b)
 	b = b[n:]
@@ -176,11 +172,7 @@ func (h *hist) unpack(b []byte) {
 		count, n := binary.Uvarint(b)
 		b = b[n:]
 		at += int(step)
-		k, i := at>>fine, at&(1<<fine-1)
-		if h.octave[k] == nil {
-			h.octave[k] = make([]uint64, h.width(k))
-		}
-		h.octave[k][i] += count
+		h.buckets(at >> fine)[at&(1<<fine-1)] += count
 		h.count += count
 	}
 	h.sum += sum

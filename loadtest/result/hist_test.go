@@ -95,14 +95,14 @@ func TestPackedHistogramsAreTheSame(t *testing.T) {
 			b.add(int64(draw(r)), 1)
 		}
 		both := &hist{digits: coarse}
-		both.unpack(a.pack(nil))
-		both.unpack(b.pack(nil))
+		both.unpack(a.pack())
+		both.unpack(b.pack())
 		a.merge(b)
 		if both.latency() != a.latency() || both.count != 2000 {
 			t.Errorf("%s: %+v, %+v", name, both.latency(), a.latency())
 		}
 		a.reset()
-		if a.latency().Max != 0 || len(a.pack(nil)) > 2 {
+		if a.latency().Max != 0 || len(a.pack()) > 2 {
 			t.Error("it is not empty")
 		}
 	}

@@ -1,8 +1,6 @@
 package result
 
-import (
-	"time"
-)
+import "time"
 
 // A phase is a piece of a run.
 type phase struct {
@@ -27,8 +25,6 @@ func newPhase(commands int) phase {
 	}
 	return p
 }
-
-func (p *phase) command(i int) *command { return &p.commands[i] }
 
 func (p *phase) merge(o *phase) {
 	p.counts.merge(&o.counts)

@@ -43,7 +43,7 @@ func (r *Recorder) Add(end time.Duration, ops []Op) {
 		op := &ops[i]
 		d.window.counts.add(op)
 		d.phase.counts.add(op)
-		c := d.phase.command(op.Command)
+		c := &d.phase.commands[op.Command]
 		c.operations++
 		if op.Outcome.Failed() {
 			c.failed++

@@ -1,15 +1,9 @@
 package result
 
-import (
-	"time"
-)
+import "time"
 
 const (
-	// openWindows is how many of the newest windows are ready to take more; older ones are
-	// packed, and what comes late costs more.
-	openWindows = 20
-	// thin is how many old windows share a histogram, and keep how many of the newest do
-	// not. Figures of each window stay.
+	// thin is how many old windows share a histogram, and keep how many of the newest do not.
 	thin = 64
 	keep = 100 * thin
 )
@@ -23,86 +17,60 @@ type window struct {
 // A packed window is one that takes little memory.
 type packed struct {
 	counts  counts
-	latency []byte
+	latency []byte  // of an old window that of its group, at the first of it
+	figures *Window // of an old window, as they were before it shared its latency
 }
 
-// windows are those of a series, from the first on without gaps: the oldest by thin
-// together, then packed ones, then open ones.
+// windows are those of a series, from the first on without gaps. The one that has taken in
+// something last is open, since clients tell of the same window one after the other; the others
+// are only packed.
 type windows struct {
-	figures []Window // of those that are together
-	old     []packed
-	packed  []packed
-	open    []*window
-	spare   *window
-	length  time.Duration
+	packed []packed
+	old    int // how many are old; they are so in groups of thin
+	open   window
+	at     int // which is open
+	length time.Duration
 }
 
-// at finds the window with a number, or makes it, and those before it.
+// merge adds to the window with a number. It makes that window, and those before it.
 func (w *windows) merge(number int64, from *window) {
-	number = max(number, 0)
-	for int64(w.count()) <= number {
-		w.grow()
+	at := int(max(number, 0))
+	for len(w.packed) <= at {
+		w.packed = append(w.packed, packed{})
 	}
-	i := int(number) - len(w.figures)
-	switch {
-	case i < 0:
-		w.late(&w.old[number/thin], from)
-		f := &w.figures[number]
-		f.Operations += from.counts.operations
-		f.Failed += from.counts.failed
-		f.Unknown += from.counts.unknown
-		f.Redirected += from.counts.redirected
+	if at < w.old {
+		w.packed[at].counts.merge(&from.counts)
+		f := w.packed[at].figures
 		f.Max = max(f.Max, float64(from.latency.max))
-	case i < len(w.packed):
-		w.late(&w.packed[i], from)
-	default:
-		to := w.open[i-len(w.packed)]
-		to.counts.merge(&from.counts)
-		to.latency.merge(&from.latency)
+		group := &w.packed[at-at%thin]
+		h := group.hist()
+		h.merge(&from.latency)
+		group.latency = h.pack()
+		return
+	}
+	if at != w.at {
+		w.pack()
+		w.at = at
+		w.open = window{w.packed[at].counts, *w.packed[at].hist()}
+	}
+	w.open.counts.merge(&from.counts)
+	w.open.latency.merge(&from.latency)
+	if len(w.packed) >= w.old+keep+thin {
+		w.thin()
 	}
 }
 
-func (w *windows) count() int { return len(w.figures) + len(w.packed) + len(w.open) }
-
-func (w *windows) late(p *packed, from *window) {
-	h := hist{digits: coarse}
-	h.unpack(p.latency)
-	h.merge(&from.latency)
-	p.counts.merge(&from.counts)
-	p.latency = h.pack(nil)
-}
-
-func (w *windows) grow() {
-	next := w.spare
-	w.spare = nil
-	if next == nil {
-		next = &window{latency: hist{digits: coarse}}
+// thin has the next group share a histogram.
+func (w *windows) thin() {
+	together := hist{digits: coarse}
+	group := w.packed[w.old : w.old+thin]
+	for i := range group {
+		f := w.figure(w.old + i)
+		together.unpack(group[i].latency)
+		group[i].figures, group[i].latency = &f, nil
 	}
-	w.open = append(w.open, next)
-	if len(w.open) <= openWindows {
-		return
-	}
-	first := w.open[0]
-	w.packed = append(w.packed, packed{first.counts, first.latency.pack(nil)})
-	copy(w.open, w.open[1:])
-	w.open = w.open[:openWindows]
-	first.counts = counts{}
-	first.latency.reset()
-	w.spare = first
-	if len(w.packed) < keep+thin {
-		return
-	}
-	var together packed
-	h := hist{digits: coarse}
-	for i := range thin {
-		p := &w.packed[i]
-		w.figures = append(w.figures, w.figure(len(w.figures), &p.counts, p.hist()))
-		together.counts.merge(&p.counts)
-		h.unpack(p.latency)
-	}
-	together.latency = h.pack(nil)
-	w.old = append(w.old, together)
-	w.packed = append(w.packed[:0], w.packed[thin:]...)
+	group[0].latency = together.pack()
+	w.old += thin
 }
 
 func (p *packed) hist() *hist {
@@ -111,60 +79,59 @@ func (p *packed) hist() *hist {
 	return h
 }
 
-func (w *windows) figure(number int, c *counts, h *hist) Window {
-	q := h.quantiles(0.5, 0.99, 0.999)
-	return Window{
-		AtMS:       milliseconds(time.Duration(number) * w.length),
-		Operations: c.operations, Failed: c.failed, Unknown: c.unknown, Redirected: c.redirected,
-		P50: q[0], P99: q[1], P999: q[2], Max: float64(h.max),
+// pack packs the open window, which stays open.
+func (w *windows) pack() {
+	if len(w.packed) > 0 {
+		w.packed[w.at] = packed{w.open.counts, w.open.latency.pack(), nil}
 	}
 }
 
 // all are the figures of each.
 func (w *windows) all() []Window {
-	r := append([]Window(nil), w.figures...)
-	for i := range w.packed {
-		p := &w.packed[i]
-		r = append(r, w.figure(len(r), &p.counts, p.hist()))
+	w.pack()
+	all := make([]Window, len(w.packed))
+	for i := range all {
+		all[i] = w.figure(i)
 	}
-	for _, o := range w.open {
-		r = append(r, w.figure(len(r), &o.counts, &o.latency))
+	return all
+}
+
+func (w *windows) figure(i int) Window {
+	p := &w.packed[i]
+	f := p.figures
+	if f == nil {
+		h := p.hist()
+		q := h.quantiles(0.5, 0.99, 0.999)
+		f = &Window{AtMS: milliseconds(time.Duration(i) * w.length), P50: q[0], P99: q[1], P999: q[2], Max: float64(h.max)}
 	}
-	return r
+	c := &p.counts
+	f.Operations, f.Failed, f.Unknown, f.Redirected = c.operations, c.failed, c.unknown, c.redirected
+	return *f
 }
 
 // between merges those that end after one time and not after another: what happens within a
-// window is the beginning of what comes. The oldest count by when all end that are together.
+// window is the beginning of what comes. Of old windows, the latency is that of all groups with
+// such a window. A pause belongs where it ended: what was under way when a node died began before
+// that.
 func (w *windows) between(from, until time.Duration) *window {
+	w.pack()
 	sum := &window{latency: hist{digits: coarse}}
-	for i := range w.old {
-		w.add(sum, i*thin, thin, from, until, &w.old[i].counts, w.old[i].latency, nil)
-	}
-	base := len(w.figures)
-	for i := range w.packed {
-		w.add(sum, base+i, 1, from, until, &w.packed[i].counts, w.packed[i].latency, nil)
-	}
-	base += len(w.packed)
-	for i, o := range w.open {
-		w.add(sum, base+i, 1, from, until, &o.counts, nil, &o.latency)
+	for i := max(int(from/w.length)-thin, 0); i < len(w.packed); i++ {
+		p := &w.packed[i]
+		if pause := p.counts.pause; pause.until > from && pause.until <= until {
+			sum.counts.pause.widen(pause)
+		}
+		end := time.Duration(i+1) * w.length
+		if end > from && end <= until {
+			sum.counts.merge(&p.counts)
+		}
+		last := end // of those that share the latency
+		if i < w.old {
+			last += (thin - 1) * w.length
+		}
+		if last > from && end <= until {
+			sum.latency.unpack(p.latency)
+		}
 	}
 	return sum
-}
-
-// add takes n windows from a number on into a sum, if they belong there. A pause belongs
-// where it ended: what was under way when a node died began before that.
-func (w *windows) add(sum *window, number, n int, from, until time.Duration, c *counts, packed []byte, h *hist) {
-	end := time.Duration(number+n) * w.length
-	if c.pause.until > from && c.pause.until <= until {
-		sum.counts.pause.widen(c.pause)
-	}
-	if end <= from || end > until {
-		return
-	}
-	sum.counts.merge(c)
-	if h != nil {
-		sum.latency.merge(h)
-	} else {
-		sum.latency.unpack(packed)
-	}
 }
