@@ -120,27 +120,22 @@ func (l *line) sample(now result.Sample) {
 
 // runs tells that clients run, for so long at least.
 func (l *line) runs(load *client.Load, takes time.Duration) {
-	l.b.mu.Lock()
-	defer l.b.mu.Unlock()
-	l.b.live, l.b.at, l.b.ends = load.Now, l.i, time.Now().Add(takes)
+	l.change(func(*report.State) { l.b.live, l.b.at, l.b.ends = load.Now, l.i, time.Now().Add(takes) })
 }
 
 // fills tells that so many keys are written.
 func (l *line) fills(load *client.Load, keys int64) {
 	before := load.Filled()
-	l.b.mu.Lock()
-	defer l.b.mu.Unlock()
-	l.b.at = l.i
-	l.b.fill = &filling{keys: keys, began: time.Now(), done: func() int64 { return load.Filled() - before }}
+	fill := &filling{keys: keys, began: time.Now(), done: func() int64 { return load.Filled() - before }}
+	l.change(func(*report.State) { l.b.at, l.b.fill = l.i, fill })
 }
 
 // rests tells that clients have ended what they were at.
 func (l *line) rests() {
-	l.b.mu.Lock()
-	defer l.b.mu.Unlock()
-	l.b.live, l.b.fill = nil, nil
-	s := &l.b.all[l.i]
-	s.PerSecond, s.P99, s.Left = 0, 0, 0
+	l.change(func(s *report.State) {
+		l.b.live, l.b.fill = nil, nil
+		s.PerSecond, s.P99, s.Left = 0, 0, 0
+	})
 }
 
 func (l *line) done(failure string) {

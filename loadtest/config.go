@@ -102,7 +102,7 @@ func (c *Config) Validate() error {
 			break
 		}
 	}
-	load := c.load(c.keys(), nil, nil)
+	load := c.load(nil)
 	return errors.Join(append(faults, load.Validate())...)
 }
 

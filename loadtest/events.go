@@ -37,7 +37,13 @@ type event struct {
 
 func (e *event) least(h cluster.Holding) { e.LeastKeys, e.LeastBytes = h.Keys, h.Bytes }
 
-func newEvents(p *play) *events { return &events{p: p} }
+// unwatch ends the goroutine that waits for balance, if there is one.
+func (e *event) unwatch() {
+	if e.stop != nil {
+		e.stop()
+		e.watching.Wait()
+	}
+}
 
 func (es *events) now() time.Duration { return time.Since(es.p.began) }
 
@@ -126,12 +132,7 @@ func (es *events) balanced() {
 		return
 	}
 	e := es.all[len(es.all)-1]
-	if e.stop == nil {
-		return
-	}
-	e.stop()
-	e.watching.Wait()
-	if e.balanced == 0 {
+	if e.unwatch(); e.balanced == 0 {
 		e.balanced = es.now()
 	}
 }
@@ -146,10 +147,7 @@ func (es *events) close(ctx context.Context) (cluster.Moved, error) {
 		return moved, err
 	}
 	e := es.all[len(es.all)-1]
-	if e.stop != nil {
-		e.stop()
-		e.watching.Wait()
-	}
+	e.unwatch()
 	e.until = es.now()
 	if e.switched != nil {
 		after, failed := es.p.watch.Holdings(ctx)

@@ -9,7 +9,7 @@ import (
 // What has waited for balance says that it is there, though who watches for the event has not
 // looked since.
 func TestEventEndsWithTheWaitForBalance(t *testing.T) {
-	es := newEvents(&play{began: time.Now()})
+	es := &events{p: &play{began: time.Now()}}
 	es.balanced() // of no event
 	watching, stop := context.WithCancel(t.Context())
 	e := &event{stop: stop}

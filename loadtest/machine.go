@@ -1,11 +1,9 @@
 package loadtest
 
 import (
-	"bufio"
-	"bytes"
+	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/klauspost/cpuid/v2"
@@ -20,14 +18,10 @@ func Machine() result.Machine {
 		m.Kernel = strings.TrimSpace(string(text))
 	}
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		lines := bufio.NewScanner(bytes.NewReader(text))
-		for lines.Scan() {
-			f := strings.Fields(lines.Text())
-			if len(f) == 3 && f[0] == "MemTotal:" && f[2] == "kB" {
-				if kB, err := strconv.ParseInt(f[1], 10, 64); err == nil {
-					m.MemoryBytes = kB << 10
-				}
-			}
+		_, rest, _ := strings.Cut(string(text), "MemTotal:")
+		var kB int64
+		if n, _ := fmt.Sscanf(rest, "%d kB", &kB); n == 1 {
+			m.MemoryBytes = kB << 10
 		}
 	}
 	return m

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,14 +118,15 @@ func (p *play) start(ctx context.Context) error {
 		p.fleet = f
 		targets = f.Addrs
 	}
-	load := p.cfg.load(p.cfg.keys(), targets, nil)
+	load := p.cfg.load(targets)
 	load.Workload.Hotspot = &p.hot
 	if p.fleet != nil {
 		load.Password = p.cfg.Fleet.Password
 	}
 	var err error
 	if p.cfg.Verify {
-		p.model, err = check.NewModel(check.Config{Clients: load.Writers(), Fresh: p.fleet != nil, Name: p.cfg.nameOf(&load.Workload)})
+		name := func(key int64) string { return string(load.Workload.AppendKey(nil, key)) }
+		p.model, err = check.NewModel(check.Config{Clients: load.Writers(), Fresh: p.fleet != nil, Name: name})
 		load.Check = p.model
 	}
 	if err == nil {
@@ -136,11 +138,11 @@ func (p *play) start(ctx context.Context) error {
 	return nil
 }
 
-// load is what clients do, with those keys and targets.
-func (c *Config) load(keys int64, targets func() []string, check *check.Model) client.Config {
+// load is what clients do with targets, nil for none.
+func (c *Config) load(targets func() []string) client.Config {
 	w := c.Workload
 	if len(w.Names) == 0 {
-		w.Keys = keys
+		w.Keys = c.keys()
 	}
 	w.Stamped = w.Stamped || c.Verify
 	if targets == nil {
@@ -148,27 +150,13 @@ func (c *Config) load(keys int64, targets func() []string, check *check.Model) c
 	}
 	return client.Config{
 		Workload: w, Targets: targets, Route: c.Route, Pipeline: c.Pipeline, Think: c.Think,
-		Username: c.Username, Password: c.Password, TLS: c.TLS, Timeout: c.Timeout, Window: c.window(), Check: check,
+		Username: c.Username, Password: c.Password, TLS: c.TLS, Timeout: c.Timeout, Window: c.window(),
 	}
 }
 
-func (c *Config) timeout() time.Duration {
-	if c.Timeout == 0 {
-		return 10 * time.Second
-	}
-	return c.Timeout
-}
+func (c *Config) timeout() time.Duration { return cmp.Or(c.Timeout, 10*time.Second) }
 
-func (c *Config) window() time.Duration {
-	if c.Window == 0 {
-		return 100 * time.Millisecond
-	}
-	return c.Window
-}
-
-func (c *Config) nameOf(w *workload.Config) func(int64) string {
-	return func(key int64) string { return string(w.AppendKey(nil, key)) }
-}
+func (c *Config) window() time.Duration { return cmp.Or(c.Window, 100*time.Millisecond) }
 
 func (p *play) fill(ctx context.Context, keys int64) error {
 	p.board.phase(Step{Kind: StepLoad, Keys: keys}.String())
@@ -212,7 +200,7 @@ func (p *play) begin(ctx context.Context) error {
 		}
 	}
 	p.watched = p.watch != nil
-	p.events = newEvents(p)
+	p.events = &events{p: p}
 	p.board.runs(p.load, p.cfg.Script.Takes())
 	return err
 }
@@ -329,7 +317,7 @@ func (c *Config) spareNames(ctx context.Context) error {
 		if !one.runsAlready() {
 			continue
 		}
-		cfg := c.load(c.keys(), func() []string { return one.Addrs }, nil)
+		cfg := c.load(func() []string { return one.Addrs })
 		cfg.Workload.Clients = 1
 		load, err := client.Open(ctx, cfg)
 		if err != nil {
@@ -367,7 +355,7 @@ func (c *Config) lookBefore(ctx context.Context) {
 		if !one.runsAlready() {
 			continue
 		}
-		n, err := client.Size(ctx, c.load(c.keys(), nil, nil), one.Addrs[0])
+		n, err := client.Size(ctx, c.load(nil), one.Addrs[0])
 		if err != nil || n == 0 {
 			continue // a fault is that of the run
 		}

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,6 @@ const (
 	MaxNodes = 64
 	MaxKeys  = 1 << 40
 	MaxRun   = 24 * time.Hour
-
-	maxLen   = 64 << 10
-	maxSteps = 10_000
 )
 
 // DefaultScript is the usual script.
@@ -104,49 +102,24 @@ func (s Step) changesMembers() bool { return s.Kind >= StepJoin && s.Kind <= Ste
 //
 // The error joins every fault and wraps [ErrScript].
 func ParseScript(text string) (Script, error) {
-	if len(text) > maxLen {
-		return nil, workload.Fault(ErrScript, maxLen, "it is longer than %d bytes", maxLen)
-	}
-	var s Script
-	var faults []error
-	for words := range workload.Parts(text) {
-		step, err := parseStep(words)
-		if err != nil {
-			if faults = append(faults, err); len(faults) > 20 {
-				break // nobody reads more
-			}
-			continue
-		}
-		if s = append(s, step); len(s) > maxSteps {
-			return nil, workload.Fault(ErrScript, step.Column, "more than %d steps", maxSteps)
-		}
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return s, nil
+	return workload.ParseSteps(ErrScript, text, parseStep)
 }
 
 func parseStep(words []workload.Word) (Step, error) {
 	first, rest := words[0], words[1:]
 	s := Step{Column: first.Column, Nodes: 1}
-	kind := -1
-	for k, name := range stepNames {
-		if name == first.Text {
-			kind = k
-		}
-	}
+	kind := slices.Index(stepNames[:], first.Text)
 	if kind < 0 {
 		return Step{}, first.Fault(ErrScript, "%.40q: want load, run, join, leave, kill, restart, strategy, hotspot or balance", first.Text)
 	}
 	s.Kind = StepKind(kind)
+	var err error
 	switch {
 	case s.Kind == StepStrategy:
-		var err error
 		s.Switch, err = workload.ParseSwitch(ErrScript, first, rest)
 		return s, err
 	case s.Kind == StepHotspot:
-		err := s.parseHotspot(first, rest)
+		s.Hot, err = first.Hotspot(ErrScript, rest, "hotspot 5% 90%")
 		return s, err
 	case s.Kind == StepBalance && len(rest) == 1 && rest[0].Text == "load":
 		s.Kind = StepEvenLoad
@@ -156,10 +129,9 @@ func parseStep(words []workload.Word) (Step, error) {
 	if s.Kind == StepRestart || s.Kind == StepBalance {
 		most = 0
 	}
-	if len(rest) > most {
-		return Step{}, rest[most].Fault(ErrScript, "%.40q is too much", rest[most].Text)
+	if err := workload.AtMost(most, ErrScript, rest); err != nil {
+		return Step{}, err
 	}
-	var err error
 	switch {
 	case s.Kind == StepLoad && len(rest) == 0:
 		err = first.Fault(ErrScript, "how many keys is missing, as in load 200000")
@@ -175,21 +147,6 @@ func parseStep(words []workload.Word) (Step, error) {
 		s.Nodes = int(n)
 	}
 	return s, err
-}
-
-func (s *Step) parseHotspot(first workload.Word, rest []workload.Word) (err error) {
-	if len(rest) < 2 {
-		return first.Fault(ErrScript, "a hotspot has two shares, of keys and of requests, as in hotspot 5%% 90%%")
-	}
-	if len(rest) > 2 {
-		return rest[2].Fault(ErrScript, "%.40q is too much", rest[2].Text)
-	}
-	for i := range s.Hot {
-		if s.Hot[i], err = rest[i].Share(ErrScript); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Check says whether the script can be played with so many nodes at the beginning. Its error

@@ -56,12 +56,12 @@ func TestScriptsThatMakeNoSenseAreRefused(t *testing.T) {
 		"run 1s; balance loads":             "column 17: ",
 		"run 1s; balance load 2":            "column 17: ",
 		"run 1s; restart":                   "column 9: no node is dead",
-		"run 1s; kill; restart; leave 3; restart":             "column 24: 3 of 3",
-		"run 1s; leave 2; kill":                               "column 18: 1 of 1",
-		"run 1s; load 5":                                      "column 9: keys are loaded before",
-		"run 1s; join 40; join 22":                            "column 18: 65 nodes",
-		"run 1s;" + strings.Repeat("join;leave;", maxSteps/2): "more than 10000 steps",
-		strings.Repeat(" ", maxLen+1):                         "longer than",
+		"run 1s; kill; restart; leave 3; restart":           "column 24: 3 of 3",
+		"run 1s; leave 2; kill":                             "column 18: 1 of 1",
+		"run 1s; load 5":                                    "column 9: keys are loaded before",
+		"run 1s; join 40; join 22":                          "column 18: 65 nodes",
+		"run 1s;" + strings.Repeat("join;leave;", 10_000/2): "more than 10000 steps",
+		strings.Repeat(" ", 64<<10+1):                       "longer than",
 	} {
 		s, err := ParseScript(text)
 		if err == nil {

@@ -19,9 +19,8 @@ func TestSimulationPredictsASwitch(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	cfg := small(t, "load 4000; run 200ms; balance; strategy ketama points 40; balance; run 200ms", Contestant{Name: "vnode", Strategy: "vnode:64"})
 	var keys strings.Builder
-	name := cfg.nameOf(&cfg.Workload)
 	for i := range int64(4000) {
-		keys.WriteString(name(i) + "\n")
+		keys.Write(append(cfg.Workload.AppendKey(nil, i), '\n'))
 	}
 	s := sim.DefaultConfig()
 	s.Strategies, s.Scenario, s.Backups = []string{"vnode:64"}, "strategy ketama points 40", 1

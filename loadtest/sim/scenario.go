@@ -2,7 +2,6 @@ package sim
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,9 +13,6 @@ import (
 // ErrScenario says that a scenario cannot be read, or cannot happen to the members that
 // are there. The message names the column, counted in bytes from 1 on.
 var ErrScenario = errors.New("bad scenario")
-
-// maxScenarioLen is the length in bytes of the longest scenario.
-const maxScenarioLen = 64 << 10
 
 // A Scenario is the events that happen to the members, in order.
 type Scenario []Event
@@ -69,26 +65,7 @@ var kinds = map[string]Kind{
 // A part of the nodes is rounded down, but is at least one node. Empty events are
 // passed over. The error joins every fault and wraps [ErrScenario].
 func ParseScenario(s string) (Scenario, error) {
-	if len(s) > maxScenarioLen {
-		return nil, fmt.Errorf("%w: %d bytes are more than %d", ErrScenario, len(s), maxScenarioLen)
-	}
-	var scenario Scenario
-	var faults []error
-	for words := range workload.Parts(s) {
-		event, err := parseEvent(words)
-		if err != nil {
-			faults = append(faults, err)
-			if len(faults) > 20 {
-				break // nobody reads more
-			}
-			continue
-		}
-		scenario = append(scenario, event)
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return scenario, nil
+	return workload.ParseSteps(ErrScenario, s, parseEvent)
 }
 
 func atColumn(at int, format string, args ...any) error {

@@ -1,15 +1,12 @@
 package workload
 
-import (
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // A Choice says how clients choose among keys 0..n-1.
 type Choice struct {
 	kind     choiceKind
-	exponent float64 // zipf and latest
-	keys     float64 // hotspot: the share of keys that are hot
-	requests float64 // hotspot: the share of requests that go there
+	exponent float64    // zipf and latest
+	hot      [2]float64 // hotspot: the share of keys that are hot, and of requests that go there
 }
 
 type choiceKind uint8
@@ -42,6 +39,7 @@ func ParseChoice(text string) (Choice, error) {
 		return Choice{}, Fault(ErrChoice, 1, "it is empty")
 	}
 	var c Choice
+	var err error
 	rest := words[1:]
 	most := 0
 	switch words[0].Text {
@@ -54,36 +52,23 @@ func ParseChoice(text string) (Choice, error) {
 	case "latest":
 		c.kind, c.exponent, most = latest, usualExponent, 1
 	case "hotspot":
-		c.kind, most = hotspot, 2
-		if len(rest) < 2 {
-			return Choice{}, words[0].Fault(ErrChoice, "a hotspot has two shares, of keys and of requests, as in hotspot 1%% 90%%")
-		}
+		c.kind = hotspot
+		c.hot, err = words[0].Hotspot(ErrChoice, rest, "hotspot 1% 90%")
+		return c, err
 	default:
-		return Choice{}, words[0].Fault(ErrChoice, "%.40q: want uniform, zipf, hotspot, latest or sequential", words[0].Text)
+		return c, words[0].Fault(ErrChoice, "%.40q: want uniform, zipf, hotspot, latest or sequential", words[0].Text)
 	}
-	if len(rest) > most {
-		return Choice{}, rest[most].Fault(ErrChoice, "%.40q is too much", rest[most].Text)
-	}
-	var err error
-	switch {
-	case c.kind == hotspot:
-		if c.keys, err = rest[0].Share(ErrChoice); err == nil {
-			c.requests, err = rest[1].Share(ErrChoice)
-		}
-	case len(rest) == 1:
+	if err = AtMost(most, ErrChoice, rest); err == nil && len(rest) == 1 {
 		c.exponent, err = rest[0].Float(ErrChoice, 0.01, 10)
 	}
-	if err != nil {
-		return Choice{}, err
-	}
-	return c, nil
+	return c, err
 }
 
 // A chooser chooses for one client.
 type chooser struct {
 	Choice
 	keys int64
-	hot  int64 // hotspot: how many are hot
+	many int64 // hotspot: how many are hot
 	zipf *Zipf
 	step int64 // sequential: how many clients there are
 	at   int64 // sequential: the next; latest: the next to write
@@ -99,7 +84,7 @@ func (c Choice) chooser(keys int64, i, clients int) *chooser {
 		k.zipf = NewZipf(keys, c.exponent)
 		k.at = keys / int64(clients) * int64(i)
 	case hotspot:
-		k.hot = min(max(int64(c.keys*float64(keys)), 1), keys)
+		k.many = min(max(int64(c.hot[0]*float64(keys)), 1), keys)
 	}
 	return k
 }
@@ -109,10 +94,10 @@ func (c *chooser) next(rnd *rand.Rand, write bool) int64 {
 	case zipfian:
 		return c.zipf.Draw(rnd)
 	case hotspot:
-		if c.hot == c.keys || rnd.Float64() < c.requests {
-			return rnd.Int64N(c.hot)
+		if c.many == c.keys || rnd.Float64() < c.hot[1] {
+			return rnd.Int64N(c.many)
 		}
-		return c.hot + rnd.Int64N(c.keys-c.hot)
+		return c.many + rnd.Int64N(c.keys-c.many)
 	case latest:
 		if write {
 			k := c.at

@@ -5,20 +5,13 @@ import "math/rand/v2"
 // A Filler writes keys that it is told to write, before clients begin. What it writes is
 // stamped as that of a client of its own, and follows from the seed and from how many it
 // has written. It belongs to one goroutine.
-type Filler struct {
-	cfg    *Config
-	number int
-	rnd    *rand.Rand
-	op     Op
-	writes uint64
-	buf    []byte
-}
+type Filler struct{ client Client }
 
 // Filler returns filler i, counted from 0 on, of a valid configuration. Its client number
 // follows those of the clients.
 func (c *Config) Filler(i int) *Filler {
 	number := c.Clients + i
-	return &Filler{cfg: c, number: number, rnd: rand.New(rand.NewPCG(c.Seed, uint64(number)))}
+	return &Filler{Client{cfg: c, number: number, rnd: rand.New(rand.NewPCG(c.Seed, uint64(number)))}}
 }
 
 var setName = []byte("SET")
@@ -26,22 +19,18 @@ var setName = []byte("SET")
 // Write is a SET of a key, for good, to a value that nobody has written before. If the mix
 // counts, and writes no values, it is the number 0.
 func (f *Filler) Write(key int64) *Op {
-	f.writes++
-	o := &f.op
-	o.Write = f.writes
+	c, o := &f.client, &f.client.op
+	c.writes++
+	o.Write = c.writes
 	o.Keys = append(o.Keys[:0], key)
-	f.buf = f.cfg.AppendKey(f.buf[:0], key)
-	end := len(f.buf)
-	switch {
-	case f.cfg.Mix.counts():
-		f.buf = append(f.buf, '0')
-	case f.cfg.Stamped:
-		s := Stamp{Key: uint64(key), Client: uint32(f.number), Write: f.writes}
-		f.buf = s.append(f.buf, f.cfg.Sizes.draw(f.rnd))
-	default:
-		f.buf = fill(f.buf, f.rnd.Uint32(), f.cfg.Sizes.draw(f.rnd))
+	c.buf = c.cfg.AppendKey(c.buf[:0], key)
+	end := len(c.buf)
+	if c.cfg.Mix.counts() {
+		c.buf = append(c.buf, '0')
+	} else {
+		c.buf = c.value(o)
 	}
-	o.Args = append(o.Args[:0], setName, f.buf[:end:end], f.buf[end:])
+	o.Args = append(o.Args[:0], setName, c.buf[:end:end], c.buf[end:])
 	return o
 }
 

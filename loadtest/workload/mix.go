@@ -39,8 +39,7 @@ type Command struct {
 	// value where the command takes values.
 	Plain bool
 	args  []arg
-	sets  bool // a plain SET of one key: it may get a time to live, and be verified
-	gets  bool // a plain GET
+	sets  bool // a plain SET of one key: it may get a time to live
 }
 
 // An arg is a word as it is, or what stands for something.
@@ -146,8 +145,7 @@ func parseCommand(words []Word) (Command, error) {
 		c.add(Words(form, 1))
 	}
 	c.Plain = c.plain()
-	c.sets = name == "SET" && len(c.args) == 2 && c.args[0].kind == aKey && c.args[1].kind == aValue
-	c.gets = name == "GET" && len(c.args) == 1 && c.args[0].kind == aKey
+	c.sets = name == "SET" && c.Plain
 	return c, nil
 }
 
@@ -167,23 +165,12 @@ func (c *Command) add(words []Word) {
 
 // plain reports whether all arguments are what each key of such a command comes with.
 func (c *Command) plain() bool {
-	each, ok := many[c.Name]
-	if !ok {
-		each, ok = forms[c.Name]
+	each, several := many[c.Name]
+	if several && c.Keys > 0 {
+		return c.text() == strings.TrimSuffix(strings.Repeat(each+" ", c.Keys), " ")
 	}
-	if !ok || c.Keys == 0 {
-		return ok && len(c.args) == 0
-	}
-	if _, several := many[c.Name]; !several && c.Keys > 1 {
-		return false
-	}
-	kinds := 1 + strings.Count(each, " ")
-	for i, a := range c.args {
-		if want := argKind(1 + i%kinds); a.kind != want {
-			return false
-		}
-	}
-	return len(c.args)%kinds == 0
+	form, ok := forms[c.Name]
+	return ok && c.text() == form
 }
 
 // String is the command as it was written, but for its weight.
@@ -191,15 +178,11 @@ func (c *Command) String() string {
 	if c.Keys > 1 && c.Plain {
 		return c.Name + " " + strconv.Itoa(c.Keys)
 	}
-	var b strings.Builder
-	b.WriteString(c.Name)
-	if form, ok := forms[c.Name]; ok && c.text() == form {
-		return b.String()
+	form, ok := forms[c.Name]
+	if text := c.text(); text != "" && !(ok && text == form) {
+		return c.Name + " " + text
 	}
-	if len(c.args) > 0 {
-		b.WriteString(" " + c.text())
-	}
-	return b.String()
+	return c.Name
 }
 
 func (c *Command) text() string {

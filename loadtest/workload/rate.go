@@ -2,7 +2,6 @@ package workload
 
 import (
 	"math"
-	"strings"
 	"time"
 )
 
@@ -27,28 +26,26 @@ func ParseRate(text string) (Rate, error) {
 	if len(words) == 0 {
 		return Rate{}, nil
 	}
-	from, to, ramps := strings.Cut(words[0].Text, "..")
-	w := Word{Text: from, Column: words[0].Column}
-	a, err := w.Int(ErrRate, 1, maxRate)
-	if err != nil {
-		return Rate{}, err
+	from, to, ramps := words[0].Range()
+	if !ramps && len(words) > 1 {
+		return Rate{}, words[1].Fault(ErrRate, "only a rate that changes does so over a time, as in 1000..20000 over 30s")
 	}
-	r := Rate{From: float64(a), To: float64(a)}
-	if !ramps {
-		if len(words) > 1 {
-			return Rate{}, words[1].Fault(ErrRate, "only a rate that changes does so over a time, as in 1000..20000 over 30s")
+	var rates [2]float64
+	for i, w := range []Word{from, to} {
+		n, err := w.Int(ErrRate, 1, maxRate)
+		if err != nil {
+			return Rate{}, err
 		}
+		rates[i] = float64(n)
+	}
+	r := Rate{From: rates[0], To: rates[1]}
+	if !ramps {
 		return r, nil
 	}
-	w = Word{Text: to, Column: w.Column + len(from) + 2}
-	b, err := w.Int(ErrRate, 1, maxRate)
-	if err != nil {
-		return Rate{}, err
-	}
-	r.To = float64(b)
 	if len(words) != 3 || words[1].Text != "over" {
 		return Rate{}, words[0].Fault(ErrRate, "a rate that changes does so over a time, as in 1000..20000 over 30s")
 	}
+	var err error
 	r.Over, err = words[2].Duration(ErrRate, time.Millisecond, 24*time.Hour)
 	return r, err
 }

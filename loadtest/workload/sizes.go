@@ -3,7 +3,6 @@ package workload
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 )
 
 // MaxValueLen is the length in bytes of the longest value, that of Redis.
@@ -43,8 +42,8 @@ func ParseSizes(text string) (Sizes, error) {
 	s := Sizes{least: 1, most: MaxValueLen}
 	numbers := map[string]int{"exp": 1, "lognormal": 2}[words[0].Text]
 	if numbers == 0 {
-		if len(words) > 1 {
-			return Sizes{}, words[1].Fault(ErrSizes, "%.40q is too much", words[1].Text)
+		if err := AtMost(1, ErrSizes, words); err != nil {
+			return Sizes{}, err
 		}
 		return s.bounds(words[0])
 	}
@@ -66,24 +65,21 @@ func ParseSizes(text string) (Sizes, error) {
 }
 
 func (s Sizes) bounds(w Word) (Sizes, error) {
-	least, most, isRange := strings.Cut(w.Text, "..")
-	a, err := Word{Text: least, Column: w.Column}.Int(ErrSizes, 0, MaxValueLen)
+	from, to, isRange := w.Range()
+	least, err := from.Int(ErrSizes, 0, MaxValueLen)
 	if err != nil {
 		return Sizes{}, err
 	}
-	s.least, s.most = int(a), int(a)
+	most := least
 	if isRange {
-		b, err := Word{Text: most, Column: w.Column + len(least) + 2}.Int(ErrSizes, a, MaxValueLen)
-		if err != nil {
+		s.kind = ranged
+		if most, err = to.Int(ErrSizes, least, MaxValueLen); err != nil {
 			return Sizes{}, err
 		}
-		s.kind, s.most = ranged, int(b)
 	}
+	s.least, s.most = int(least), int(most)
 	return s, nil
 }
-
-// Least is the length of the shortest value that may come.
-func (s Sizes) Least() int { return s.least }
 
 func (s Sizes) draw(rnd *rand.Rand) int {
 	x := 0.0

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"math/rand/v2"
-	"strings"
 	"time"
 )
 
@@ -17,21 +16,19 @@ const longestTTL = 10 * 365 * 24 * time.Hour
 // [ErrTTL].
 func ParseTTL(text string) (TTL, error) {
 	words := Words(text, 1)
-	switch {
-	case len(words) == 0:
+	if len(words) == 0 {
 		return TTL{}, nil
-	case len(words) > 1:
-		return TTL{}, words[1].Fault(ErrTTL, "%.40q is too much", words[1].Text)
 	}
-	least, most, isRange := strings.Cut(words[0].Text, "..")
-	w := Word{Text: least, Column: words[0].Column}
-	a, err := w.Duration(ErrTTL, time.Millisecond, longestTTL)
+	if err := AtMost(1, ErrTTL, words); err != nil {
+		return TTL{}, err
+	}
+	from, to, isRange := words[0].Range()
+	least, err := from.Duration(ErrTTL, time.Millisecond, longestTTL)
 	if err != nil || !isRange {
-		return TTL{a, a}, err
+		return TTL{least, least}, err
 	}
-	w = Word{Text: most, Column: w.Column + len(least) + 2}
-	b, err := w.Duration(ErrTTL, a, longestTTL)
-	return TTL{a, b}, err
+	most, err := to.Duration(ErrTTL, least, longestTTL)
+	return TTL{least, most}, err
 }
 
 // draw returns milliseconds.

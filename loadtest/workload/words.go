@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -55,6 +56,70 @@ func Parts(text string) func(yield func([]Word) bool) {
 			}
 		}
 	}
+}
+
+// Bounds of the texts that [ParseSteps] reads.
+const (
+	maxLen    = 64 << 10
+	maxSteps  = 10_000
+	maxFaults = 20 // nobody reads more
+)
+
+// ParseSteps reads each part of a text. The error joins every fault and wraps of.
+func ParseSteps[T any](of error, text string, parse func(words []Word) (T, error)) ([]T, error) {
+	if len(text) > maxLen {
+		return nil, Fault(of, maxLen, "it is longer than %d bytes", maxLen)
+	}
+	var steps []T
+	var faults []error
+	for words := range Parts(text) {
+		if len(steps) == maxSteps {
+			return nil, words[0].Fault(of, "more than %d steps", maxSteps)
+		}
+		step, err := parse(words)
+		if err == nil {
+			steps = append(steps, step)
+		} else if faults = append(faults, err); len(faults) > maxFaults {
+			break
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return steps, nil
+}
+
+// AtMost returns a fault of the first word that is too much.
+func AtMost(most int, of error, words []Word) error {
+	if len(words) <= most {
+		return nil
+	}
+	return words[most].Fault(of, "%.40q is too much", words[most].Text)
+}
+
+// Range are the words on both sides of two dots, as in 10..1000. Without dots both are the word.
+func (w Word) Range() (from, to Word, dots bool) {
+	low, high, dots := strings.Cut(w.Text, "..")
+	if !dots {
+		return w, w, false
+	}
+	return Word{low, w.Column}, Word{high, w.Column + len(low) + len("..")}, true
+}
+
+// Hotspot are the shares of keys and of requests that follow the word hotspot, as in the example.
+func (w Word) Hotspot(of error, rest []Word, example string) (shares [2]float64, err error) {
+	if len(rest) < 2 {
+		return shares, w.Fault(of, "a hotspot has two shares, of keys and of requests, as in %s", example)
+	}
+	if err := AtMost(2, of, rest); err != nil {
+		return shares, err
+	}
+	for i := range shares {
+		if shares[i], err = rest[i].Share(of); err != nil {
+			return shares, err
+		}
+	}
+	return shares, nil
 }
 
 // Int is a whole number within bounds. It may end with k, m or g, for thousands, millions
