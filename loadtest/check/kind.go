@@ -47,18 +47,10 @@ func KindOf(c *workload.Command) Kind {
 
 // writes reports whether a value, or its absence, is written.
 func (k Kind) writes() bool {
-	switch k {
-	case Set, Zero, GetSet, SetNX, Delete:
-		return true
-	}
-	return false
+	return k == Set || k == Zero || k == GetSet || k == SetNX || k == Delete
 }
 
 // reads reports whether the answer is judged.
 func (k Kind) reads() bool {
-	switch k {
-	case Get, GetSet, SetNX, Exists, Incr:
-		return true
-	}
-	return false
+	return k == Get || k == GetSet || k == SetNX || k == Exists || k == Incr
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,9 +69,7 @@ func NewModel(cfg Config) (*Model, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	if cfg.Slack == 0 {
-		cfg.Slack = usualSlack
-	}
+	cfg.Slack = cmp.Or(cfg.Slack, usualSlack)
 	if cfg.Name == nil {
 		cfg.Name = func(key int64) string { return strconv.FormatInt(key, 10) }
 	}

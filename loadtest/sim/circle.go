@@ -22,24 +22,16 @@ func circleOf(p *ring.Placement, scene *scene) *Circle {
 	if len(scene.members) > maxCircleNodes {
 		return nil
 	}
-	column := make(map[string]int, len(scene.members))
-	for i, m := range scene.members {
-		column[m.ID] = i
-	}
+	column := scene.columns()
 	c := &Circle{}
 	for i := range circleCells {
 		const length = 1 << 32 / circleCells
-		primary, backup := -1, -1
-		k := 0
-		for node := range p.Lookup(ring.Token(i*length + length/2)).Copies() {
-			switch k++; k {
-			case 1:
-				primary = column[node]
-			case 2:
-				backup = column[node]
-			}
+		row := p.Lookup(ring.Token(i*length + length/2))
+		backup := -1
+		if len(row.Backups) > 0 {
+			backup = column[row.Backups[0]]
 		}
-		c.Primary, c.Backup = append(c.Primary, primary), append(c.Backup, backup)
+		c.Primary, c.Backup = append(c.Primary, column[row.Primary]), append(c.Backup, backup)
 	}
 	return c
 }

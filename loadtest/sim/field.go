@@ -164,6 +164,16 @@ func (f *field) between(from, to int) load {
 	}
 }
 
+// within is the load of the keys in a range.
+func (f *field) within(r ring.Range) load {
+	if r.Wraps() {
+		l := f.within(ring.Range{Start: r.Start})
+		l.add(f.within(ring.Range{End: r.End}))
+		return l
+	}
+	return f.between(f.position(r.Start), f.end(r))
+}
+
 // in is what lies in a range, as strategies are told.
 func (f *field) in(r ring.Range) ring.Load {
 	if r.Wraps() {

@@ -22,10 +22,7 @@ func gridOf(s ring.Strategy, p *ring.Placement, scene *scene) *Grid {
 	if s.Name() != strategy.Buckets || p.Len() > maxGridBuckets || len(scene.members) > maxGridNodes {
 		return nil
 	}
-	column := make(map[string]int, len(scene.members))
-	for i, m := range scene.members {
-		column[m.ID] = i
-	}
+	column := scene.columns()
 	type bucket struct {
 		buckets.Hashmask
 		owners []int

@@ -1,6 +1,10 @@
 package sim
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/loadtest/workload"
+)
 
 // A keyspace is the keys of a simulation, which are known by their index, with what
 // weighs on each.
@@ -29,12 +33,7 @@ func (k *keyspace) appendKey(buf []byte, i int) []byte {
 	if k.read != nil {
 		return k.read[i/blockKeys].key(i % blockKeys)
 	}
-	buf = append(buf, "key:000000000000"...)
-	for at := len(buf) - 1; i > 0; at-- {
-		buf[at] = '0' + byte(i%10)
-		i /= 10
-	}
-	return buf
+	return workload.AppendKey(buf, "key:", int64(i))
 }
 
 // load is what the i-th key weighs.

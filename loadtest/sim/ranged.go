@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,12 +91,7 @@ func (r *ranged) count(t *tally) {
 	var owners []int32
 	for row := range r.now.Rows() {
 		owners = r.owners(owners[:0], row)
-		if row.Range.Wraps() {
-			t.place(owners, r.field.between(r.field.position(row.Range.Start), len(r.field.tokens)))
-			t.place(owners, r.field.between(0, r.field.position(row.Range.End)))
-			continue
-		}
-		t.place(owners, r.field.between(r.field.position(row.Range.Start), r.field.end(row.Range)))
+		t.place(owners, r.field.within(row.Range))
 	}
 }
 
@@ -113,24 +109,11 @@ func (r *ranged) compare(before, after *ring.Placement, roles roles, t *tally) {
 				owners[side] = r.owners(owners[side][:0], row)
 			}
 		}
-		if end > at && !equalOwners(owners[0], owners[1]) {
+		if end > at && !slices.Equal(owners[0], owners[1]) {
 			t.change(owners[0], owners[1], roles, r.field.between(at, end))
 		}
 		at = end
 	}
-}
-
-// equalOwners is slices.Equal for short lists, without its overhead.
-func equalOwners(a, b []int32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // owners appends the places of a row's copies.

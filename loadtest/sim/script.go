@@ -23,6 +23,15 @@ type scene struct {
 	switched string
 }
 
+// columns are the indices of the members by their ids, as [Step.Nodes] has them.
+func (s *scene) columns() map[string]int {
+	columns := make(map[string]int, len(s.members))
+	for i, m := range s.members {
+		columns[m.ID] = i
+	}
+	return columns
+}
+
 // A script is a scenario played through with nothing but members: who is there
 // after each step. The first scene is the start.
 type script struct {

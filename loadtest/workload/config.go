@@ -72,11 +72,16 @@ func (c *Config) AppendKey(b []byte, key int64) []byte {
 	if len(c.Names) > 0 {
 		return append(b, c.Names[key]...)
 	}
+	return AppendKey(b, c.Prefix, key)
+}
+
+// AppendKey adds the name of a key with a number to b. Names with one prefix are of one length.
+func AppendKey(b []byte, prefix string, key int64) []byte {
 	var digits [20]byte
 	number := strconv.AppendInt(digits[:0], key, 10)
-	b = append(b, c.Prefix...)
+	b = append(b, prefix...)
 	for range 12 - len(number) {
-		b = append(b, '0') // keys of one length
+		b = append(b, '0')
 	}
 	return append(b, number...)
 }
