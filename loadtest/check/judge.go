@@ -37,61 +37,65 @@ func (c *Client) judge(p *pending, marks []mark, a *Answer, now time.Duration) {
 	if a.Outcome != Done || !p.kind.reads() || c.m.blind.Load() {
 		return
 	}
+	there := p.kind == SetNX && a.Integer == 0
 	switch p.kind {
 	case Get, GetSet:
-		for i := range marks {
-			if i < len(a.Values) {
-				c.value(p, &marks[i], a.Values[i], now)
-			}
-		}
-	case SetNX:
-		c.presence(p, &marks[0], a.Integer == 0, now)
+		marks = marks[:min(len(marks), len(a.Values))]
 	case Exists:
-		if a.Integer == 0 || a.Integer == int64(len(marks)) {
-			for i := range marks {
-				c.presence(p, &marks[i], a.Integer > 0, now)
-			}
+		if there = a.Integer == int64(len(marks)); !there && a.Integer != 0 {
+			return // some of the keys are there, and nobody knows which
 		}
-	case Incr:
-		c.increment(p, &marks[0], a.Integer)
+	}
+	for i := range marks {
+		at := &marks[i]
+		var value []byte
+		if p.kind == Get || p.kind == GetSet {
+			value = a.Values[i]
+		}
+		stamp, err := workload.ReadStamp(value) // before the lock: long values take a while
+		s := c.m.keys.stripe(at.number)
+		s.mu.Lock()
+		var v verdict
+		var why string
+		switch {
+		case p.kind == Incr:
+			v, why = c.increment(at, a.Integer)
+		case value != nil:
+			v, why = c.seen(p, at, stamp, err == nil, value)
+		case there:
+			v, why = c.presence(p, at)
+		default:
+			v, why = c.absence(at, now)
+		}
+		s.mu.Unlock()
+		c.reads.Add(1)
+		if v != fine {
+			c.found[v].Add(1)
+			c.m.example(fmt.Sprintf("%s: key %s, asked for at %s: %s", words[v], c.m.cfg.Name(at.number), p.began, why))
+		}
 	}
 }
 
-// value judges a string, or nil.
-func (c *Client) value(p *pending, at *mark, v []byte, now time.Duration) {
-	c.reads.Add(1)
-	if v == nil {
-		c.absence(p, at, now)
-		return
-	}
-	stamp, err := workload.ReadStamp(v) // before the lock: long values take a while
-	s := c.m.keys.stripe(at.number)
-	s.mu.Lock()
+// seen judges what was there. Like all that judge one key, it needs the stripe's lock.
+func (c *Client) seen(p *pending, at *mark, stamp workload.Stamp, stamped bool, v []byte) (verdict, string) {
 	k := at.key
 	if k == nil {
 		k = c.m.keys.find(at.number, false)
 	}
-	verdict, why := c.seen(p, at, k, stamp, err == nil, v)
-	s.mu.Unlock()
-	c.rule(verdict, p, at, func() string { return "read " + why })
-}
-
-// seen judges what was there. It needs the stripe's lock.
-func (c *Client) seen(p *pending, at *mark, k *key, stamp workload.Stamp, stamped bool, v []byte) (verdict, string) {
 	if at.floor == never && !c.m.cfg.Fresh && (k == nil || !k.zero) {
 		return fine, "" // it may be from before
 	}
 	if k == nil {
-		return corrupt, fmt.Sprintf("%.60q, and nobody has ever written the key", v)
+		return corrupt, fmt.Sprintf("read %.60q, and nobody has ever written the key", v)
 	}
 	if k.tainted {
 		return fine, ""
 	}
 	if !stamped {
 		if n, err := strconv.ParseInt(string(v[:min(len(v), 20)]), 10, 64); err == nil && len(v) < 20 && k.number {
-			return c.counted(at, k, n, at.acked)
+			return c.counted("read", at, k, n, at.acked)
 		}
-		return corrupt, fmt.Sprintf("%.60q of %d bytes, which nobody wrote", v, len(v))
+		return corrupt, fmt.Sprintf("read %.60q of %d bytes, which nobody wrote", v, len(v))
 	}
 	i := k.find(stamp.Client, stamp.Write)
 	verdict, why := fine, ""
@@ -115,7 +119,7 @@ func (c *Client) seen(p *pending, at *mark, k *key, stamp workload.Stamp, stampe
 	if verdict == fine {
 		return fine, ""
 	}
-	return verdict, fmt.Sprintf("write %d of client %d, %s", stamp.Write, stamp.Client, why)
+	return verdict, fmt.Sprintf("read write %d of client %d, %s", stamp.Write, stamp.Client, why)
 }
 
 // expired reports whether a value is certainly gone for who began at a time.
@@ -124,23 +128,14 @@ func (c *Client) expired(w *write, at time.Duration) bool {
 }
 
 // absence judges that nothing was there.
-func (c *Client) absence(p *pending, at *mark, now time.Duration) {
-	if at.key == nil {
-		return // nobody had written it
+func (c *Client) absence(at *mark, now time.Duration) (verdict, string) {
+	switch {
+	case at.key == nil || c.mayBeGone(at, now): // with nil, nobody had written it
+		return fine, ""
+	case at.floor == never:
+		return lost, fmt.Sprintf("read nothing, although %d INCR were acknowledged before", at.acked)
 	}
-	s := c.m.keys.stripe(at.number)
-	s.mu.Lock()
-	ok := c.mayBeGone(at, now)
-	s.mu.Unlock()
-	if ok {
-		return
-	}
-	c.rule(lost, p, at, func() string {
-		if at.floor == never {
-			return fmt.Sprintf("read nothing, although %d INCR were acknowledged before", at.acked)
-		}
-		return fmt.Sprintf("read nothing, although a write that began at %s was acknowledged before", at.floor)
-	})
+	return lost, fmt.Sprintf("read nothing, although a write that began at %s was acknowledged before", at.floor)
 }
 
 func (c *Client) mayBeGone(at *mark, now time.Duration) bool {
@@ -163,23 +158,12 @@ func (c *Client) mayBeGone(at *mark, now time.Duration) bool {
 	return false
 }
 
-// presence judges that something was there, or nothing.
-func (c *Client) presence(p *pending, at *mark, there bool, now time.Duration) {
-	c.reads.Add(1)
-	if !there {
-		c.absence(p, at, now)
-		return
+// presence judges that something was there.
+func (c *Client) presence(p *pending, at *mark) (verdict, string) {
+	if at.key == nil || at.floor == never || c.mayBeThere(p, at) {
+		return fine, ""
 	}
-	if at.key == nil || at.floor == never {
-		return
-	}
-	s := c.m.keys.stripe(at.number)
-	s.mu.Lock()
-	ok := c.mayBeThere(p, at)
-	s.mu.Unlock()
-	if !ok {
-		c.rule(stale, p, at, func() string { return "found something, although it was deleted or has expired" })
-	}
+	return stale, "found something, although it was deleted or has expired"
 }
 
 func (c *Client) mayBeThere(p *pending, at *mark) bool {
@@ -198,41 +182,22 @@ func (c *Client) mayBeThere(p *pending, at *mark) bool {
 }
 
 // increment judges what INCR answers.
-func (c *Client) increment(p *pending, at *mark, n int64) {
-	c.reads.Add(1)
-	s := c.m.keys.stripe(at.number)
-	s.mu.Lock()
-	verdict, why := fine, ""
-	if !at.key.tainted {
-		verdict, why = c.counted(at, at.key, n, at.acked+1)
+func (c *Client) increment(at *mark, n int64) (verdict, string) {
+	if at.key.tainted {
+		return fine, ""
 	}
-	s.mu.Unlock()
-	c.rule(verdict, p, at, func() string { return "counted to " + why })
+	return c.counted("counted to", at, at.key, n, at.acked+1)
 }
 
-// counted judges a number. It needs the stripe's lock.
-func (c *Client) counted(at *mark, k *key, n, least int64) (verdict, string) {
+// counted judges a number that a client has read or counted to.
+func (c *Client) counted(has string, at *mark, k *key, n, least int64) (verdict, string) {
 	switch {
 	case !c.m.cfg.Fresh && !k.zero:
 		return fine, "" // nobody knows where it began
 	case n > k.incrBegun || n < 0:
-		return corrupt, fmt.Sprintf("%d, and only %d INCR have begun", n, k.incrBegun)
+		return corrupt, fmt.Sprintf("%s %d, and only %d INCR have begun", has, n, k.incrBegun)
 	case n < least && !k.reset:
-		return stale, fmt.Sprintf("%d, although %d INCR were acknowledged before", n, at.acked)
+		return stale, fmt.Sprintf("%s %d, although %d INCR were acknowledged before", has, n, at.acked)
 	}
 	return fine, ""
-}
-
-// rule counts a verdict, and keeps the first few in words.
-func (c *Client) rule(v verdict, p *pending, at *mark, why func() string) {
-	if v == fine {
-		return
-	}
-	c.found[v].Add(1)
-	m := c.m
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.examples) < maxExamples {
-		m.examples = append(m.examples, fmt.Sprintf("%s: key %s, asked for at %s: %s", words[v], m.cfg.Name(at.number), p.began, why()))
-	}
 }

@@ -110,6 +110,15 @@ func (m *Model) Checked() result.Checked {
 	return r
 }
 
+// example keeps the first few faults in words.
+func (m *Model) example(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.examples) < maxExamples {
+		m.examples = append(m.examples, text)
+	}
+}
+
 // watermark is low, found out anew now and then. Clients say when the oldest began that is
 // on the way; who says nothing now, and begins, does so later than the look.
 func (m *Model) watermark(now time.Duration) time.Duration {
