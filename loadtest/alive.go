@@ -51,7 +51,7 @@ func (p *pulse) look(now time.Time, live client.Live) error {
 // mind ends ctx once the contestant is gone.
 func (p *play) mind(ctx context.Context, end context.CancelCauseFunc) {
 	load := p.load
-	one := pulse{direct: p.cfg.Route == client.One || p.cfg.Route == client.Any, silence: silentTimeouts * p.cfg.timeout()}
+	one := pulse{direct: p.cfg.Route == client.One || p.cfg.Route == client.Any, silence: silentTimeouts * p.cfg.Timeout}
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
 	for {

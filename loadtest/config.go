@@ -1,16 +1,13 @@
 package loadtest
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/client"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/result"
-	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -34,14 +31,10 @@ type Config struct {
 	// the other, so that a machine that has other things to do is as unfair to each.
 	Rounds int
 	Script Script
-	// Workload is what clients do. Its Clients are the connections; where it has no Keys,
-	// they are those that the script loads.
-	Workload workload.Config
-	Route    client.Route
-	Pipeline int
-	Think    time.Duration
-	Timeout  time.Duration
-	Window   time.Duration
+	// Config is what clients do. Where its Workload has no Keys, they are those that the script
+	// loads. Username, Password and TLS are for what runs already. Targets and Check are those of
+	// each contestant.
+	client.Config
 	// Verify has answers judged.
 	Verify bool
 	// Clear removes the keys of the workload from servers that run already, when a run has
@@ -53,9 +46,6 @@ type Config struct {
 	Notice func(text string)
 	// Fleet is what all clusters that are made have in common.
 	Fleet cluster.Config
-	// Username, Password and TLS are for what runs already.
-	Username, Password string
-	TLS                *tls.Config
 	// Progress is given how it goes, a few times a second, from one goroutine at a time.
 	// nil is nobody.
 	Progress func([]report.State)
@@ -102,7 +92,7 @@ func (c *Config) Validate() error {
 			break
 		}
 	}
-	load := c.load(nil)
+	load := c.load(func() []string { return nil })
 	return errors.Join(append(faults, load.Validate())...)
 }
 

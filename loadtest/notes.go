@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
@@ -13,11 +14,7 @@ const saturatedMuch = 0.1
 // notes are what a reader must know.
 func notes(cfg *Config, r *result.Report) []string {
 	var all []string
-	made := false
-	for i := range cfg.Contestants {
-		made = made || !cfg.Contestants[i].runsAlready()
-	}
-	if made {
+	if slices.ContainsFunc(cfg.Contestants, func(c Contestant) bool { return !c.runsAlready() }) {
 		f := cfg.Fleet
 		f.EnsureDefaults()
 		where := "in one process with the clients"

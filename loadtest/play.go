@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,25 +137,16 @@ func (p *play) start(ctx context.Context) error {
 	return nil
 }
 
-// load is what clients do with targets, nil for none.
+// load is what clients do with targets.
 func (c *Config) load(targets func() []string) client.Config {
-	w := c.Workload
-	if len(w.Names) == 0 {
-		w.Keys = c.keys()
+	load := c.Config
+	load.Targets = targets
+	load.Workload.Stamped = load.Workload.Stamped || c.Verify
+	if len(load.Workload.Names) == 0 {
+		load.Workload.Keys = c.keys()
 	}
-	w.Stamped = w.Stamped || c.Verify
-	if targets == nil {
-		targets = func() []string { return nil }
-	}
-	return client.Config{
-		Workload: w, Targets: targets, Route: c.Route, Pipeline: c.Pipeline, Think: c.Think,
-		Username: c.Username, Password: c.Password, TLS: c.TLS, Timeout: c.Timeout, Window: c.window(),
-	}
+	return load
 }
-
-func (c *Config) timeout() time.Duration { return cmp.Or(c.Timeout, 10*time.Second) }
-
-func (c *Config) window() time.Duration { return cmp.Or(c.Window, 100*time.Millisecond) }
 
 func (p *play) fill(ctx context.Context, keys int64) error {
 	p.board.phase(Step{Kind: StepLoad, Keys: keys}.String())
@@ -348,7 +338,7 @@ func (c *Config) lookBefore(ctx context.Context) {
 	if c.Notice == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	for i := range c.Contestants {
 		one := &c.Contestants[i]

@@ -12,6 +12,7 @@ import (
 // ends, too. What goes wrong for a contestant ends its run, and stands in the report; an
 // error is for a Config that makes no sense, or that would overwrite the data of others.
 func Run(ctx context.Context, cfg Config) (*result.Report, error) {
+	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("loadtest: %w", err)
 	}
@@ -19,7 +20,7 @@ func Run(ctx context.Context, cfg Config) (*result.Report, error) {
 	r := &result.Report{
 		Version: result.Version, Ringside: cfg.Version, Command: cfg.Command, Began: began.UTC(),
 		Machine: Machine(), Settings: cfg.Settings, Script: cfg.Script.String(),
-		WindowMS: milliseconds(cfg.window()), Rounds: cfg.Rounds,
+		WindowMS: milliseconds(cfg.Window), Rounds: cfg.Rounds,
 	}
 	for _, one := range cfg.Contestants {
 		r.Contestants = append(r.Contestants, result.Contestant{Name: one.Name, Cluster: !one.runsAlready()})

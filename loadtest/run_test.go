@@ -32,10 +32,13 @@ func small(t *testing.T, steps string, all ...Contestant) Config {
 		t.Fatal(err)
 	}
 	cfg := Config{
-		Contestants: all, Rounds: 1, Script: s, Route: client.Any, Pipeline: 2, Think: time.Millisecond, Verify: true, Timeout: 5 * time.Second, Window: 100 * time.Millisecond,
-		Workload: workload.Config{Seed: 7, Clients: 4, Prefix: "k"},
-		Fleet:    cluster.Config{Nodes: 3, Backups: 1, RereplicateAfter: time.Second, Dir: t.TempDir()},
-		Version:  "of a test",
+		Contestants: all, Rounds: 1, Script: s, Verify: true,
+		Config: client.Config{
+			Workload: workload.Config{Seed: 7, Clients: 4, Prefix: "k"},
+			Route:    client.Any, Pipeline: 2, Think: time.Millisecond, Timeout: 5 * time.Second, Window: 100 * time.Millisecond,
+		},
+		Fleet:   cluster.Config{Nodes: 3, Backups: 1, RereplicateAfter: time.Second, Dir: t.TempDir()},
+		Version: "of a test",
 	}
 	for _, part := range []struct {
 		err   error
