@@ -45,18 +45,11 @@ func (o *simulation) csvDir() bool {
 // forBenchmark is the configuration of the benchmark.
 func (o *simulation) forBenchmark() sim.Benchmark {
 	return sim.Benchmark{
-		Strategies:    o.cfg.Strategies,
-		Base:          o.cfg.Base,
+		Config:        o.cfg,
 		Nodes:         o.benchmark.nodes,
-		Keys:          o.cfg.Keys,
 		Distributions: o.benchmark.distributions,
-		ZipfTheta:     o.cfg.ZipfTheta,
-		KeySource:     o.cfg.KeySource,
-		KeyFile:       o.cfg.KeyFile,
 		Fractions:     o.benchmark.fractions,
-		Order:         o.cfg.Order,
 		Iterations:    o.benchmark.iterations,
-		Seed:          o.cfg.Seed,
 	}
 }
 

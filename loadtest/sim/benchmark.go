@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -32,41 +31,25 @@ func Distributions() []string { return []string{Uniform, Normal, Zipf, File} }
 // A Benchmark says what to measure of placement algorithms, by themselves and without backups, as
 // the benchmark of M. Coluzzi, A. Brocco and others does for their survey of consistent hashing.
 type Benchmark struct {
-	// Strategies are those of [Config.Strategies].
-	Strategies []string
-	Base       strategy.Config
-	Nodes      []int // how many there are, each measured by itself
-	Keys       int   // of each iteration
-	// Distributions of the keys; see [Distributions].
-	Distributions []string
-	ZipfTheta     float64
-	KeySource     io.Reader // for [File]
-	KeyFile       string    // the name of KeySource, for errors
-	// Fractions of the nodes are removed and restored, each by itself.
-	Fractions []float64
-	// Order in which nodes are removed: [Random], [LIFO] or [FIFO].
-	Order      string
-	Iterations int
-	Seed       uint64
-
-	// Progress is as in [Config].
-	Progress func(done, total int, what string)
+	// Config has the strategies, the keys of each iteration, the order in which nodes are removed,
+	// the seed and who is told of progress. KeySource is for [File]. Members, backups, the scenario,
+	// zones and sizes do not count.
+	Config
+	Nodes         []int     // how many there are, each measured by itself
+	Distributions []string  // of the keys; see [Distributions]
+	Fractions     []float64 // of the nodes that are removed and restored, each by itself
+	Iterations    int
 }
 
 // DefaultBenchmark is what a benchmark measures unless told otherwise.
 func DefaultBenchmark() Benchmark {
 	c := DefaultConfig()
 	return Benchmark{
-		Strategies:    c.Strategies,
-		Base:          c.Base,
+		Config:        c,
 		Nodes:         []int{len(c.Members)},
-		Keys:          c.Keys,
 		Distributions: []string{Uniform},
-		ZipfTheta:     c.ZipfTheta,
 		Fractions:     []float64{0.1, 0.3, 0.5},
-		Order:         c.Order,
 		Iterations:    5,
-		Seed:          c.Seed,
 	}
 }
 

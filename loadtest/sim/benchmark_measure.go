@@ -181,9 +181,8 @@ func (r *benchmark) balance(s Subject, distribution string, a arrangement, nodes
 		for i := range counts {
 			counts[i] = make([]int64, last+1)
 		}
-		keys := r.keys(distribution, iteration)
-		err := r.crew.each(r.Keys, 0, 0, func(worker, chunk, from, to int) {
-			keys.each(chunk, to-from, func(key []byte, _ int) { counts[worker][finders[0][worker](key)]++ })
+		err := r.eachKey(distribution, iteration, func(worker int, key []byte, _ int) {
+			counts[worker][finders[0][worker](key)]++
 		})
 		if err != nil {
 			return sum, err
@@ -202,6 +201,14 @@ func (r *benchmark) balance(s Subject, distribution string, a arrangement, nodes
 		sum.Variance += l.Variance / n
 	}
 	return sum, nil
+}
+
+// eachKey has the workers use the keys of an iteration. It reports no progress.
+func (r *benchmark) eachKey(distribution string, iteration int, use func(worker int, key []byte, rank int)) error {
+	keys := r.keys(distribution, iteration)
+	return r.crew.each(r.Keys, 0, 0, func(worker, chunk, from, to int) {
+		keys.each(chunk, to-from, func(key []byte, rank int) { use(worker, key, rank) })
+	})
 }
 
 // finders are those of arrangements, for each worker.
@@ -247,31 +254,28 @@ func (r *benchmark) moves(s Subject, distribution string, whole arrangement, fra
 	for i := range counts {
 		counts[i] = make([]node, s.Nodes)
 	}
-	keys := r.keys(distribution, 0)
 	var seen []atomic.Uint32 // keys that were drawn, a bit each
 	if distribution == Zipf {
 		seen = make([]atomic.Uint32, (r.Keys+31)/32)
 	}
-	err = r.crew.each(r.Keys, 0, 0, func(worker, chunk, from, to int) {
+	err = r.eachKey(distribution, 0, func(worker int, key []byte, rank int) {
+		if seen != nil {
+			if bit := uint32(1) << (rank % 32); seen[rank/32].Or(bit)&bit != 0 {
+				return
+			}
+		}
 		of := counts[worker]
-		keys.each(chunk, to-from, func(key []byte, rank int) {
-			if seen != nil {
-				if bit := uint32(1) << (rank % 32); seen[rank/32].Or(bit)&bit != 0 {
-					return
-				}
-			}
-			first, then, last := finders[0][worker](key), finders[1][worker](key), finders[2][worker](key)
-			of[first].keys++
-			if first != then {
-				of[first].from++
-			}
-			if then != last {
-				of[last].to++
-			}
-			if first != last {
-				of[first].changed++
-			}
-		})
+		first, then, last := finders[0][worker](key), finders[1][worker](key), finders[2][worker](key)
+		of[first].keys++
+		if first != then {
+			of[first].from++
+		}
+		if then != last {
+			of[last].to++
+		}
+		if first != last {
+			of[first].changed++
+		}
 	})
 	for i := range s.Nodes {
 		var sum node

@@ -222,18 +222,15 @@ func (p *player) remove(n int, die bool) {
 
 // chosen are the indices of n members by the order, the first to be chosen first.
 func (p *player) chosen(n int) []int {
-	var all []int
-	switch p.Order {
-	case LIFO:
-		for i := range n {
-			all = append(all, len(p.members)-1-i)
+	if p.Order == Random {
+		return p.random.Perm(len(p.members))[:n]
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+		if p.Order == LIFO {
+			all[i] = len(p.members) - 1 - i
 		}
-	case FIFO:
-		for i := range n {
-			all = append(all, i)
-		}
-	default:
-		all = p.random.Perm(len(p.members))[:n]
 	}
 	return all
 }
