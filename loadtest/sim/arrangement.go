@@ -92,7 +92,7 @@ func (p *placed) bytes() int { return p.placement.Bytes() }
 
 // ruled is the arrangement of a rule.
 type ruled struct {
-	rule
+	rule   rule
 	roster roster
 	hash   func(key []byte) uint64
 }
@@ -107,3 +107,5 @@ func (r ruled) finder() (keyFinder, error) {
 	var room [1]int32
 	return func(key []byte) int32 { return find(r.hash(key), room[:0])[0] }, err
 }
+
+func (r ruled) bytes() int { return r.rule.bytes(0) }

@@ -27,12 +27,13 @@ func (k *keywise) step(i int, t *tally) error {
 		return err
 	}
 	t.Compute = time.Since(start)
+	copies := min(k.Backups+1, len(scene.members))
 	past := k.finders
 	k.finders = make([]finder, k.crew.workers)
 	tallies := make([]tally, k.crew.workers)
 	for w := range tallies {
 		tallies[w].nodes, tallies[w].zones = make([]nodeTally, len(k.script.nodes)), k.script.zones
-		if k.finders[w], err = k.rule.finder(min(k.Backups+1, len(scene.members))); err != nil {
+		if k.finders[w], err = k.rule.finder(copies); err != nil {
 			return err
 		}
 	}
@@ -58,7 +59,7 @@ func (k *keywise) step(i int, t *tally) error {
 	for w := range tallies {
 		t.add(&tallies[w])
 	}
-	t.MemoryBytes = k.rule.bytes()
+	t.MemoryBytes = k.rule.bytes(copies)
 	k.time(len(scene.members), t)
 	return nil
 }

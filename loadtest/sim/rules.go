@@ -17,8 +17,9 @@ type rule interface {
 	next(members []ring.Member, numbers []int32) (rule, error)
 	// finder returns a function that finds so many nodes of a key, for use by one goroutine.
 	finder(copies int) (finder, error)
-	// bytes is the memory that a client needs to find the nodes.
-	bytes() int
+	// bytes is the memory that a client needs: 0 copies are the placement alone, more also what it
+	// takes to find so many nodes of a key.
+	bytes(copies int) int
 }
 
 // A finder appends the numbers of a key's nodes, the primary first.
@@ -58,7 +59,7 @@ func (m byMod) finder(copies int) (finder, error) {
 }
 
 // bytes is the memory of a list of nodes.
-func (m byMod) bytes() int {
+func (m byMod) bytes(int) int {
 	const stringBytes = 16
 	n := 0
 	for _, member := range m.members {
@@ -101,10 +102,14 @@ func (a byAlgorithm) finder(copies int) (finder, error) {
 	}, nil
 }
 
-func (a byAlgorithm) bytes() int {
+func (a byAlgorithm) bytes(copies int) int {
 	chooser, _, err := a.algorithm.Choose(a.members, a.seats)
 	if err != nil {
 		return 0
+	}
+	const usual = 64 // keys after which it has made room for its work
+	for i := uint64(0); copies > 0 && i < usual; i++ {
+		chooser.Choose(mix(i+1), copies, nil)
 	}
 	return size.Of(chooser)
 }
