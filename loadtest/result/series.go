@@ -13,7 +13,7 @@ import (
 //
 // Memory does not grow with the number of operations. A window takes some hundred bytes;
 // of all but the newest few thousand, 64 together have one histogram: a day of windows of
-// 100 ms was measured to take 180 MB. Their figures stay; only the latency of
+// 100 ms takes about 180 MB. Their figures stay; only the latency of
 // [Series.Between] becomes coarser for what is long ago.
 type Series struct {
 	cfg     SeriesConfig
