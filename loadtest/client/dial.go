@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -27,22 +26,9 @@ type conn struct {
 func (l *Load) dial(life context.Context, addr string) (*conn, error) {
 	ctx, cancel := context.WithTimeout(life, min(l.cfg.Timeout, maxDial))
 	defer cancel()
-	var d net.Dialer
-	raw, err := d.DialContext(ctx, "tcp", addr)
+	raw, err := dialNet(ctx, addr, new(net.Dialer), l.cfg.TLS)
 	if err != nil {
 		return nil, err
-	}
-	if l.cfg.TLS != nil {
-		cfg := l.cfg.TLS
-		if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
-			cfg = cfg.Clone()
-			cfg.ServerName, _, _ = net.SplitHostPort(addr)
-		}
-		secret := tls.Client(raw, cfg)
-		if err := secret.HandshakeContext(ctx); err != nil {
-			return nil, errors.Join(err, raw.Close())
-		}
-		raw = secret
 	}
 	c := &conn{Conn: raw, in: wire.NewReplyReader(raw), target: addr}
 	if err := l.login(c); err != nil {

@@ -1,11 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -13,13 +12,10 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// fillPipeline is how many writes of a connection that fills are in flight, at least.
-const fillPipeline = 64
-
-// A filler writes a part of the keys.
+// A filler writes the keys of one connection of [Load.Fill].
 type filler struct {
-	source *workload.Filler
-	chk    *check.Client
+	*workload.Filler
+	chk *check.Client // nil: nothing is verified
 }
 
 // Fill writes keys 0 to keys-1, as fast as it goes, until each is written: where a write
@@ -27,95 +23,69 @@ type filler struct {
 // in the series. The error says how many keys are not written when ctx ends, or that a
 // server will never write them.
 func (l *Load) Fill(ctx context.Context, keys int64) error {
-	if names := l.cfg.Workload.Names; len(names) > 0 && keys > int64(len(names)) {
-		return fmt.Errorf("client: %d keys cannot be written, there are %d names", keys, len(names))
+	w := &l.cfg.Workload
+	if len(w.Names) > 0 && keys > int64(len(w.Names)) {
+		return fmt.Errorf("client: %d keys cannot be written, there are %d names", keys, len(w.Names))
 	}
-	for i := len(l.fillers); i < min(maxFillers, l.cfg.Workload.Clients); i++ {
-		f := &filler{source: l.cfg.Workload.Filler(i)}
+	for i := len(l.fillers); i < l.sweepers(); i++ {
+		f := filler{Filler: w.Filler(i)}
 		if l.cfg.Check != nil {
-			f.chk = l.cfg.Check.Client(l.cfg.Workload.Clients + i)
+			f.chk = l.cfg.Check.Client(w.Clients + i)
 		}
 		l.fillers = append(l.fillers, f)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	var left atomic.Int64
-	left.Store(keys)
-	l.labelled(ctx, func(ctx context.Context) {
-		for i, f := range l.fillers {
-			wg.Go(func() {
-				if err := l.fillPart(ctx, f, i, keys, &left); err != nil {
-					cancel(err)
-				}
-			})
+	s := sweep{keys: keys, parts: len(l.fillers)}
+	s.check = func(part int) *check.Client { return l.fillers[part].chk }
+	s.op = func(part int, key int64) (*workload.Op, check.Kind) {
+		op := l.fillers[part].Write(key)
+		if string(op.Args[2]) == "0" {
+			return op, check.Zero
 		}
-	})
-	wg.Wait()
-	if n := left.Load(); n > 0 {
-		err := context.Cause(ctx)
-		if why := l.why.Load(); why != nil && errors.Is(err, ctx.Err()) {
-			err = errors.Join(err, *why)
-		}
-		return fmt.Errorf("client: %d of %d keys are not written: %w", n, keys, err)
+		return op, check.Set
 	}
-	return nil
+	s.judge = func(key int64, seen result.Outcome, r *wire.Reply) (bool, error) {
+		switch {
+		case !seen.Failed():
+			l.filled.Add(1)
+			return true, nil
+		case seen == result.Wrong, r != nil && bytes.HasPrefix(r.Text, []byte("OOM")):
+			return false, fmt.Errorf("fill key %s: %s", l.keyName(key), r.Text)
+		}
+		return false, nil
+	}
+	err := l.sweep(ctx, &s)
+	if err == nil {
+		return nil
+	}
+	if why := l.why.Load(); why != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = errors.Join(err, *why)
+	}
+	return fmt.Errorf("client: %d of %d keys are not written: %w", s.left.Load(), keys, err)
 }
 
 // Filled is how many writes of [Load.Fill] have succeeded so far, in all calls together. It
 // may be called at any time.
 func (l *Load) Filled() int64 { return l.filled.Load() }
 
-// fillPart writes every so many-th key.
-func (l *Load) fillPart(ctx context.Context, f *filler, part int, keys int64, left *atomic.Int64) error {
-	w := l.newWorker(l.newLink(ctx, ctx.Done(), part))
-	defer w.link.close()
-	w.chk = f.chk
-	var again []int64
-	var refusal error
-	w.heard = func(fl *flight, seen result.Outcome, r *wire.Reply) {
-		switch {
-		case !seen.Failed():
-			left.Add(-1)
-			l.filled.Add(1)
-			return
-		case seen == result.Wrong, r != nil && (string(r.Text[:min(3, len(r.Text))]) == "OOM"):
-			refusal = fmt.Errorf("fill key %s: %s", l.keyName(fl.keys[0]), r.Text)
-		}
-		again = append(again, fl.keys[0])
+// Recheck reads every key that somebody has written once more, after Stop, and judges what
+// is there. What fails is tried again until ctx ends; the error says how many keys have not
+// been read by then.
+func (l *Load) Recheck(ctx context.Context) error {
+	if l.cfg.Check == nil {
+		return errors.New("client: nothing is verified")
 	}
-	next := int64(part)
-	pipeline := max(l.cfg.Pipeline, fillPipeline)
-	for refusal == nil && (next < keys || len(again) > 0) {
-		if !w.link.ready() || over(ctx.Done()) {
-			return nil
-		}
-		now := l.now()
-		for range pipeline {
-			key := next
-			switch n := len(again); {
-			case n > 0:
-				key, again = again[n-1], again[:n-1]
-			case next < keys:
-				next += int64(len(l.fillers))
-			}
-			if key >= keys {
-				break
-			}
-			op := f.source.Write(key)
-			w.begin(op, fillKind(op), now, now)
-		}
-		w.exchange()
-		if len(again) > 0 && !sleep(ctx.Done(), minBackoff) {
-			return nil
-		}
+	keys := l.cfg.Check.Keys()
+	s := sweep{
+		keys: int64(len(keys)), list: keys, parts: l.sweepers(), op: l.plain("GET", check.Get),
+		check: func(int) *check.Client { return l.cfg.Check.Client(0) },
+		// A value of another type will not be readable later on either.
+		judge: func(_ int64, seen result.Outcome, _ *wire.Reply) (bool, error) { return seen != result.Refused, nil },
 	}
-	return refusal
-}
-
-func fillKind(op *workload.Op) check.Kind {
-	if len(op.Args[2]) == 1 && op.Args[2][0] == '0' {
-		return check.Zero
+	err := l.sweep(ctx, &s)
+	unread := s.left.Load()
+	l.cfg.Check.Final(int64(len(keys)), unread)
+	if unread > 0 {
+		return fmt.Errorf("client: %d of %d keys are not read: %w", unread, len(keys), err)
 	}
-	return check.Set
+	return nil
 }

@@ -38,7 +38,7 @@ type Load struct {
 	cpu    time.Duration // when clients began
 
 	links     []link
-	fillers   []*filler
+	fillers   []filler
 	filled    atomic.Int64
 	due       []atomic.Int64 // of each client in an open loop: what it does next
 	connected atomic.Int64
@@ -162,11 +162,8 @@ func (l *Load) first(d *direct) error {
 }
 
 func (l *Load) newLink(life context.Context, done <-chan struct{}, number int) link {
-	switch l.cfg.Route {
-	case Ring:
-		return l.newRingLink(life, done)
-	case Cluster:
-		return l.newClusterLink(life, done)
+	if l.shared.newBatch != nil {
+		return &sharedLink{l: l, life: life, done: done, batch: l.shared.newBatch()}
 	}
 	return &direct{l: l, life: life, done: done, number: number}
 }
@@ -284,7 +281,9 @@ func (l *Load) Close() error {
 	}
 	l.links = nil
 	l.cancel()
-	l.shared.close()
+	if l.shared.close != nil {
+		l.shared.close()
+	}
 	l.alarm.close()
 	return nil
 }

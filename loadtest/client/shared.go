@@ -2,89 +2,104 @@ package client
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
+	"crypto/tls"
+	"net"
+	"strconv"
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/rueidis"
-	"github.com/uber-go/tally/v4"
-
-	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// shared is the client that all clients of a load have together, if they do.
+// clientName is what CLIENT LIST shows for the connections of a shared client.
+const clientName = "ringside-loadtest"
+
+// shared is the client that all clients of a load have together, for the routes that need one.
 type shared struct {
-	ring      *client.Ring
-	cluster   rueidis.Client
 	redirects atomic.Int64 // that were followed, and are not counted yet
-	closers   []func()
+	newBatch  func() batch // nil: clients have connections of their own
+	close     func()
 }
 
-// share opens it.
+// A batch is the commands of one client for the shared client. It belongs to one goroutine.
+type batch interface {
+	// add adds a command.
+	add(op *workload.Op)
+	// exec sends the commands, waits for all replies and returns their number.
+	exec(ctx context.Context) int
+	// reply translates the i-th reply of the last exec. If there is none, sent tells whether a server
+	// can have got the command.
+	reply(i int, to *wire.Reply) (answered, sent bool)
+}
+
+// share opens the shared client, if the route needs one.
 func (l *Load) share(ctx context.Context) error {
-	targets := l.cfg.Targets()
 	switch l.cfg.Route {
 	case Ring:
-		return l.shared.openRing(ctx, &l.cfg, targets)
+		return l.shared.openRing(ctx, &l.cfg)
 	case Cluster:
-		return l.shared.openCluster(&l.cfg, targets)
+		return l.shared.openCluster(&l.cfg)
 	}
 	return nil
 }
 
-func (s *shared) openRing(ctx context.Context, cfg *Config, targets []string) error {
-	scope, closer := tally.NewRootScope(tally.ScopeOptions{Reporter: &redirectCounter{n: &s.redirects}}, 50*time.Millisecond)
-	ring, err := client.Open(ctx, client.Config{
-		Addrs: targets, Username: cfg.Username, Password: cfg.Password, TLS: cfg.TLS, Name: "ringside-loadtest",
-		Timeout: cfg.Timeout, DialTimeout: min(cfg.Timeout, 5*time.Second), RetryFor: cfg.Timeout, Metrics: scope,
-	})
-	if err != nil {
-		return errors.Join(fmt.Errorf("connect: %w", err), closer.Close())
-	}
-	s.ring = ring
-	s.closers = append(s.closers, ring.Close, func() { _ = closer.Close() })
-	return nil
+// A sharedLink goes through the shared client.
+type sharedLink struct {
+	l     *Load
+	life  context.Context
+	done  <-chan struct{}
+	batch batch
+	out   []byte // one command as it travels
+	reply wire.Reply
 }
 
-func (s *shared) openCluster(cfg *Config, targets []string) error {
-	opt := rueidis.ClientOption{
-		InitAddress: targets, Username: cfg.Username, Password: cfg.Password, TLSConfig: cfg.TLS, ClientName: "ringside-loadtest",
-		DisableCache: true, DisableRetry: true, ConnWriteTimeout: cfg.Timeout, DialCtxFn: s.dialCounted,
-	}
-	opt.Dialer.Timeout = min(cfg.Timeout, 5*time.Second)
-	c, err := rueidis.NewClient(opt)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	s.cluster = c
-	s.closers = append(s.closers, c.Close)
-	return nil
+func (k *sharedLink) ready() bool { return !over(k.done) }
+func (k *sharedLink) close()      {}
+
+func (k *sharedLink) add(op *workload.Op) int {
+	k.batch.add(op)
+	k.out = wire.AppendRequest(k.out[:0], op.Args...)
+	return len(k.out)
 }
 
-func (s *shared) close() {
-	for _, c := range s.closers {
-		c()
+func (k *sharedLink) exchange(each func(*outcome)) {
+	ctx, cancel := context.WithTimeout(k.life, k.l.cfg.Timeout)
+	n := k.batch.exec(ctx)
+	cancel()
+	o := outcome{at: k.l.now(), redirected: k.l.shared.redirects.Swap(0)}
+	for i := range n {
+		k.reply = wire.Reply{Values: k.reply.Values[:0]}
+		var answered bool
+		o.reply = nil
+		if answered, o.sent = k.batch.reply(i, &k.reply); answered {
+			o.reply = &k.reply
+		}
+		each(&o)
+		o.redirected = 0
 	}
-	s.closers = nil
 }
 
-// A redirectCounter hears of the redirects that the routing client follows.
-type redirectCounter struct{ n *atomic.Int64 }
+// setValue sets a reply that is no aggregate.
+func setValue(r *wire.Reply, kind byte, text []byte) {
+	r.Kind, r.Text, r.Size = kind, text, stringSize(text)
+}
 
-func (r *redirectCounter) ReportCounter(name string, _ map[string]string, value int64) {
-	if strings.HasSuffix(name, "redirects") {
-		r.n.Add(value)
+// addElement adds an element to an aggregate.
+func addElement(r *wire.Reply, text []byte) {
+	r.Kind, r.Values, r.Size = '*', append(r.Values, text), r.Size+stringSize(text)
+}
+
+// stringSize is the number of bytes that a string takes in a reply.
+func stringSize(text []byte) int { return len("$\r\n\r\n") + len(strconv.Itoa(len(text))) + len(text) }
+
+// dialTimeout is how long a target may take to be connected to by a shared client.
+func (c *Config) dialTimeout() time.Duration { return min(c.Timeout, 5*time.Second) }
+
+// dialNet connects, with encryption if cfg is not nil.
+func dialNet(ctx context.Context, addr string, d *net.Dialer, cfg *tls.Config) (net.Conn, error) {
+	if cfg == nil {
+		return d.DialContext(ctx, "tcp", addr)
 	}
+	return (&tls.Dialer{NetDialer: d, Config: cfg}).DialContext(ctx, "tcp", addr)
 }
-func (*redirectCounter) ReportGauge(string, map[string]string, float64)       {}
-func (*redirectCounter) ReportTimer(string, map[string]string, time.Duration) {}
-func (*redirectCounter) ReportHistogramValueSamples(string, map[string]string, tally.Buckets, float64, float64, int64) {
-}
-func (*redirectCounter) ReportHistogramDurationSamples(string, map[string]string, tally.Buckets, time.Duration, time.Duration, int64) {
-}
-func (r *redirectCounter) Capabilities() tally.Capabilities { return r }
-func (*redirectCounter) Reporting() bool                    { return true }
-func (*redirectCounter) Tagging() bool                      { return false }
-func (*redirectCounter) Flush()                             {}

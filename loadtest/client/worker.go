@@ -74,21 +74,26 @@ func (w *worker) begin(op *workload.Op, kind check.Kind, begin, now time.Duratio
 func (w *worker) end(o *outcome) {
 	f := &w.flights[w.first]
 	w.first++
-	cl := class{}
+	var seen result.Outcome
+	redirected := o.redirected
 	switch {
+	case o.reply == nil && o.sent && f.writes:
+		seen = result.Unknown
 	case o.reply == nil:
-		cl = broken(o.sent, f.writes)
+		seen = result.Refused
 	case o.reply.Kind == '-':
-		cl = classify(o.reply.Text, f.writes)
+		var n int64
+		seen, n = classify(o.reply.Text, f.writes)
+		redirected += n
 	}
-	if cl.seen == result.Refused || cl.seen == result.Unknown {
+	if seen == result.Refused || seen == result.Unknown {
 		w.refused++
 	}
 	if w.chk != nil {
-		w.verify(cl.written, o)
+		w.verify(seen, o)
 	}
 	if w.heard != nil {
-		w.heard(f, cl.seen, o.reply)
+		w.heard(f, seen, o.reply)
 	}
 	if w.rec == nil {
 		return
@@ -98,8 +103,8 @@ func (w *worker) end(o *outcome) {
 		w.endedAt = o.at
 	}
 	op := result.Op{
-		Begin: f.begin - w.l.began, Sent: f.sent - w.l.began, Command: f.command, Keys: f.keys, Outcome: cl.seen,
-		Answered: o.reply != nil, Redirected: cl.redirected + o.redirected, Written: int64(f.bytes),
+		Begin: f.begin - w.l.began, Sent: f.sent - w.l.began, Command: f.command, Keys: f.keys, Outcome: seen,
+		Answered: o.reply != nil, Redirected: redirected, Written: int64(f.bytes),
 	}
 	if o.reply != nil {
 		op.Read = int64(o.reply.Size)
@@ -107,9 +112,15 @@ func (w *worker) end(o *outcome) {
 	w.ended = append(w.ended, op)
 }
 
-func (w *worker) verify(written check.Outcome, o *outcome) {
+func (w *worker) verify(seen result.Outcome, o *outcome) {
 	a := &w.answer
-	*a = check.Answer{Outcome: written}
+	*a = check.Answer{}
+	switch seen {
+	case result.Unknown:
+		a.Outcome = check.Unknown
+	case result.Refused, result.Wrong:
+		a.Outcome = check.Refused
+	}
 	if o.reply != nil {
 		a.Integer = o.reply.Int
 		switch o.reply.Kind {
