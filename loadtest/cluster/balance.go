@@ -4,10 +4,9 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-// Balance is how even keys and bytes lay over the nodes at the last of some samples, and the
-// requests of all of them over those nodes; nil without any sample, or node. A node that
-// weights do not name has weight 1.
-func Balance(samples []result.Sample, weights map[string]float64) *result.Balance {
+// balance is how even keys and bytes lay over the nodes at the last of some samples, and the
+// requests of all of them over those nodes; nil without any sample, or node.
+func balance(samples []result.Sample) *result.Balance {
 	if len(samples) == 0 {
 		return nil
 	}
@@ -16,46 +15,33 @@ func Balance(samples []result.Sample, weights map[string]float64) *result.Balanc
 		return nil
 	}
 	requests := make(map[string]float64)
-	before := samples[0].AtMS // of whose time nothing is known: it counts as if all took the same
 	for i, s := range samples {
-		length := s.AtMS - before
-		if i == 0 {
-			length = 1
-			if len(samples) > 1 {
-				length = samples[1].AtMS - s.AtMS
-			}
+		length := 1.0 // of the first, nothing is known: it counts as long as the next
+		if i > 0 {
+			length = s.AtMS - samples[i-1].AtMS
+		} else if len(samples) > 1 {
+			length = samples[1].AtMS - s.AtMS
 		}
-		before = s.AtMS
 		for _, n := range s.Nodes {
 			requests[n.Node] += n.PerSecond * length
 		}
 	}
-	var keys, bytes, asked evenness
-	for _, n := range nodes {
-		weight, ok := weights[n.Node]
-		if !ok {
-			weight = 1
-		}
-		keys.add(float64(n.Keys), weight)
-		bytes.add(float64(n.Bytes), weight)
-		asked.add(requests[n.Node], weight)
+	return &result.Balance{
+		Keys:     mostByMean(nodes, func(n *result.NodeSample) float64 { return float64(n.Keys) }),
+		Bytes:    mostByMean(nodes, func(n *result.NodeSample) float64 { return float64(n.Bytes) }),
+		Requests: mostByMean(nodes, func(n *result.NodeSample) float64 { return requests[n.Node] }),
 	}
-	return &result.Balance{Keys: keys.is(), Bytes: bytes.is(), Requests: asked.is()}
 }
 
-// evenness is the most by the mean, of what has a weight.
-type evenness struct{ sum, weights, most float64 }
-
-func (e *evenness) add(x, weight float64) {
-	e.sum += x
-	e.weights += weight
-	e.most = max(e.most, x/weight)
-}
-
-// is is 1 of what is even, or nothing at all.
-func (e *evenness) is() float64 {
-	if e.sum == 0 {
+// mostByMean is the largest value of a node as a multiple of the mean; 1 if all are 0.
+func mostByMean(nodes []result.NodeSample, value func(*result.NodeSample) float64) float64 {
+	sum, most := 0.0, 0.0
+	for i := range nodes {
+		sum += value(&nodes[i])
+		most = max(most, value(&nodes[i]))
+	}
+	if sum == 0 {
 		return 1
 	}
-	return e.most / (e.sum / e.weights)
+	return most / (sum / float64(len(nodes)))
 }

@@ -15,18 +15,14 @@ func TestBalance(t *testing.T) {
 		}},
 	}
 	// Requests: a 5+10+20, b 10+10+25.
-	if got, want := *Balance(samples, nil), (result.Balance{Keys: 1.5, Bytes: 1, Requests: 45. / 40}); got != want {
+	if got, want := *balance(samples), (result.Balance{Keys: 1.5, Bytes: 1, Requests: 45. / 40}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	got := *Balance(samples, map[string]float64{"a": 3})
-	if want := (result.Balance{Keys: 1, Bytes: 2, Requests: 45. / 20}); got != want {
-		t.Errorf("weighted: %+v, want %+v", got, want)
-	}
 	idle := []result.Sample{{Nodes: []result.NodeSample{{Node: "a"}, {Node: "b"}}}}
-	if got := *Balance(idle, nil); got != (result.Balance{Keys: 1, Bytes: 1, Requests: 1}) {
+	if got := *balance(idle); got != (result.Balance{Keys: 1, Bytes: 1, Requests: 1}) {
 		t.Errorf("of nothing: %+v", got)
 	}
-	if Balance(nil, nil) != nil || Balance([]result.Sample{{}}, nil) != nil {
+	if balance(nil) != nil || balance([]result.Sample{{}}) != nil {
 		t.Error("a balance of nothing")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/status"
@@ -21,57 +20,57 @@ func (f *Cluster) Balanced(ctx context.Context) error {
 	return until(ctx, lookAll, f.unbalanced)
 }
 
-// unbalanced says what is not as it should be; nothing if all is. It asks no further than it
+// unbalanced says what is not as it should be; nil if all is. It asks no further than it
 // has to, since it is asked often while clients want the processors.
-func (f *Cluster) unbalanced(ctx context.Context) string {
+func (f *Cluster) unbalanced(ctx context.Context) error {
 	if left := f.those(leaving); len(left) > 0 {
-		return left[0].id + " has not left yet"
+		return fmt.Errorf("%s has not left yet", left[0].id)
 	}
 	all := f.those(up)
 	if len(all) == 0 {
-		return errNobody.Error()
+		return errNobody
 	}
 	in := ring.Input{Members: f.staying(), Backups: f.cfg.Backups}
 	placing, err := f.strategy().New()
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	for _, m := range all {
-		if why := f.unbalancedAt(ctx, m, placing, in); why != "" {
-			return m.id + ": " + why
+		if err := f.unbalancedAt(ctx, m, placing, in); err != nil {
+			return fmt.Errorf("%s: %w", m.id, err)
 		}
 	}
-	return ""
+	return nil
 }
 
 // unbalancedAt is what one node knows of.
-func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Strategy, in ring.Input) string {
-	l, err := f.access().dial(ctx, m.at.client)
+func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Strategy, in ring.Input) error {
+	c, err := f.access().dial(ctx, m.at.client)
 	if err != nil {
-		return err.Error()
+		return err
 	}
-	defer l.Close()
-	defer l.bound(ctx)()
-	info, err := l.Info()
+	defer c.Close()
+	defer c.bound(ctx, patience)()
+	info, err := c.Info()
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	for _, name := range []string{"strategy_switching", "handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
 		if n := info[name]; n != 0 {
-			return name + ": " + strconv.FormatInt(n, 10)
+			return fmt.Errorf("%s: %d", name, n)
 		}
 	}
 	if f.isEvened() {
-		text, err := l.Do("RING", "BALANCE", "LOAD")
-		if err == nil {
-			in.Overrides, err = readOverrides(text)
-		}
+		text, err := c.Do("RING", "BALANCE", "LOAD")
 		if err != nil {
-			return err.Error()
+			return err
+		}
+		if in.Overrides, err = readOverrides(text); err != nil {
+			return err
 		}
 	}
-	if in.Present, err = placementOf(l); err != nil {
-		return err.Error()
+	if in.Present, err = readPlacement(c.Do("RING", "PLACEMENT")); err != nil {
+		return err
 	}
 	return misplaced(placing, in)
 }
@@ -108,61 +107,53 @@ func readOverrides(text string) (all []ring.Override, err error) {
 	return all, nil
 }
 
-// misplaced says where a placement differs from what members should have; nothing if nowhere.
-func misplaced(placing ring.Strategy, in ring.Input) string {
-	p := in.Present
-	for row := range p.Rows() {
+// misplaced says where a placement differs from what members should have; nil if nowhere.
+func misplaced(placing ring.Strategy, in ring.Input) error {
+	for row := range in.Present.Rows() {
 		if len(row.Learners) > 0 {
-			return fmt.Sprintf("%v is being copied", row.Range)
+			return fmt.Errorf("%v is being copied", row.Range)
 		}
 	}
 	desired, err := placing.Desired(in)
 	if err != nil {
-		return err.Error()
+		return err
 	}
-	plan := ring.NewPlan(p, desired)
+	plan := ring.NewPlan(in.Present, desired)
 	if n := len(plan.Handoffs) + len(plan.Promotions) + len(plan.Drops) + len(plan.Lost); n > 0 {
-		return fmt.Sprintf("%d changes of the placement are to come", n)
+		return fmt.Errorf("%d changes of the placement are to come", n)
 	}
-	return ""
+	return nil
 }
 
-func placementOf(l *Conn) (*ring.Placement, error) {
-	b, err := l.Do("RING", "PLACEMENT")
+// readPlacement reads the reply to RING PLACEMENT, or passes its error on.
+func readPlacement(reply string, err error) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
 	p := new(ring.Placement)
-	return p, p.UnmarshalBinary([]byte(b))
+	return p, p.UnmarshalBinary([]byte(reply))
 }
 
 // placement is that of a node.
 func (f *Cluster) placement(ctx context.Context, addr string) (*ring.Placement, error) {
-	l, err := f.access().dial(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	defer l.bound(ctx)()
-	return placementOf(l)
+	return readPlacement(f.access().ask(ctx, addr, "RING", "PLACEMENT"))
 }
 
-// notIn says who of some nodes is not in the cluster, as one of the others has it, and it
-// itself; nothing if all are.
-func (f *Cluster) notIn(ctx context.Context, ids []string) string {
+// notIn says which of some nodes is not in the cluster, as any node that is up has it; nil if all are.
+func (f *Cluster) notIn(ctx context.Context, ids []string) error {
 	for _, m := range f.those(up) {
 		report, err := statusAt(ctx, f.access(), m.at.client)
 		if err != nil {
-			return fmt.Sprintf("%s: %v", m.id, err)
+			return fmt.Errorf("%s: %w", m.id, err)
 		}
 		for _, id := range ids {
 			in := slices.ContainsFunc(report.Nodes, func(n status.Node) bool {
 				return n.ID == id && n.State == status.Member && n.Health == status.Alive
 			})
 			if !in {
-				return fmt.Sprintf("%s does not see %s in the cluster", m.id, id)
+				return fmt.Errorf("%s does not see %s in the cluster", m.id, id)
 			}
 		}
 	}
-	return ""
+	return nil
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,11 +33,7 @@ func Launch(cmd *exec.Cmd) (*Child, error) {
 	c := &Child{Gone: gone, cmd: cmd}
 	go func() {
 		c.exit = cmd.Wait()
-		if c.exit == nil {
-			end(errExitStatus0)
-			return
-		}
-		end(c.exit)
+		end(cmp.Or(c.exit, errExitStatus0))
 	}()
 	return c, nil
 }
@@ -85,8 +82,17 @@ func (c *Child) End(s os.Signal, patience time.Duration) error {
 
 // Await polls until holds returns nil. It gives up when ctx or the process ends; the error includes
 // the last one of holds.
-func (c *Child) Await(ctx context.Context, poll time.Duration, holds func(context.Context) error) error {
-	tick := time.NewTicker(poll)
+func (c *Child) Await(ctx context.Context, every time.Duration, holds func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(c.Gone, func() { cancel(fmt.Errorf("ended: %w", context.Cause(c.Gone))) })
+	defer stop()
+	return poll(ctx, every, holds)
+}
+
+// poll calls holds until it returns nil, or ctx ends; the error includes the last one of holds.
+func poll(ctx context.Context, every time.Duration, holds func(context.Context) error) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	var last error
 	for {
@@ -98,14 +104,12 @@ func (c *Child) Await(ctx context.Context, poll time.Duration, holds func(contex
 			last = err
 		}
 		select {
-		case <-c.Gone.Done():
-			return fmt.Errorf("ended: %w", context.Cause(c.Gone))
+		case <-tick.C:
 		case <-ctx.Done():
 			if last == nil {
 				return context.Cause(ctx)
 			}
 			return fmt.Errorf("%w: %w", context.Cause(ctx), last)
-		case <-tick.C:
 		}
 	}
 }

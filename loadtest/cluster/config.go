@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -65,23 +66,14 @@ const (
 
 // EnsureDefaults fills in what is not set. It is idempotent; [Start] calls it.
 func (c *Config) EnsureDefaults() {
-	ensure(&c.Hash, strategy.Native)
-	ensure(&c.Fsync, node.FsyncEverysec)
-	ensure(&c.RereplicateAfter, DefaultRereplicateAfter)
-	ensure(&c.Dir, os.TempDir())
-	ensure(&c.Cache, DefaultCache)
-	ensure(&c.BlockCache, DefaultBlockCache)
-	ensure(&c.MemTable, DefaultMemTable)
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-}
-
-func ensure[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	c.Hash = cmp.Or(c.Hash, strategy.Native)
+	c.Fsync = cmp.Or(c.Fsync, node.FsyncEverysec)
+	c.RereplicateAfter = cmp.Or(c.RereplicateAfter, DefaultRereplicateAfter)
+	c.Dir = cmp.Or(c.Dir, os.TempDir())
+	c.Cache = cmp.Or(c.Cache, DefaultCache)
+	c.BlockCache = cmp.Or(c.BlockCache, DefaultBlockCache)
+	c.MemTable = cmp.Or(c.MemTable, DefaultMemTable)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every fault at once.

@@ -1,8 +1,13 @@
 package cluster
 
 import (
+	"context"
+	"crypto/tls"
+	"fmt"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -16,24 +21,59 @@ type Conn struct {
 	err error  // of sending them
 }
 
-// sendAt is the number of bytes of requests from which on [Conn.Add] sends them.
-const sendAt = 256 << 10
+const (
+	// sendAt is the number of bytes of requests from which on [Conn.Add] sends them.
+	sendAt = 256 << 10
+	// patience is how long a node may take to answer.
+	patience = 2 * time.Second
+)
 
-// Dial connects to a node.
-func Dial(addr string) (*Conn, error) {
-	c, err := net.DialTimeout("tcp", addr, time.Second)
+// access is how nodes are talked to.
+type access struct {
+	username, password string
+	tls                *tls.Config // nil: without
+}
+
+// dial connects and logs in.
+func (a access) dial(ctx context.Context, addr string) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	dial := new(net.Dialer).DialContext
+	if a.tls != nil {
+		dial = (&tls.Dialer{Config: a.tls}).DialContext
+	}
+	conn, err := dial(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return Over(c), nil
+	c := &Conn{net: conn, in: wire.NewReplyReader(conn)}
+	c.in.Flat = true
+	if a.password == "" {
+		return c, nil
+	}
+	words := []string{"AUTH", a.username, a.password}
+	if a.username == "" {
+		words = slices.Delete(words, 1, 2)
+	}
+	if _, err := c.do(ctx, words...); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("log in: %w", err)
+	}
+	return c, nil
 }
 
-// Over returns a Conn over a connection whose deadlines the caller sets.
-func Over(c net.Conn) *Conn {
-	in := wire.NewReplyReader(c)
-	in.Flat = true
-	return &Conn{net: c, in: in}
+// ask sends one command over a connection of its own.
+func (a access) ask(ctx context.Context, addr string, words ...string) (string, error) {
+	c, err := a.dial(ctx, addr)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	return c.do(ctx, words...)
 }
+
+// Dial connects to a node that wants no password. The methods of the connection wait without limit.
+func Dial(addr string) (*Conn, error) { return access{}.dial(context.Background(), addr) }
 
 // Close ends the connection.
 func (c *Conn) Close() { _ = c.net.Close() }
@@ -93,28 +133,59 @@ func (c *Conn) Do(args ...string) (string, error) {
 	return c.Reply()
 }
 
+// do is Do within ctx and patience.
+func (c *Conn) do(ctx context.Context, args ...string) (string, error) {
+	defer c.bound(ctx, patience)()
+	return c.Do(args...)
+}
+
+// bound ends what waits for the node when ctx does, or the node's time is over.
+func (c *Conn) bound(ctx context.Context, d time.Duration) (free func()) {
+	_ = c.net.SetDeadline(time.Now().Add(d))
+	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
+	return func() { stop() }
+}
+
+// figures are names and values, as INFO tells them.
+type figures map[string]string
+
+func readFigures(text string) figures {
+	f := make(figures)
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			f[name] = value
+		}
+	}
+	return f
+}
+
+// int is a number, 0 if there is none.
+func (f figures) int(name string) int64 {
+	n, _ := strconv.ParseInt(f[name], 10, 64)
+	return n
+}
+
+func (f figures) float(name string) float64 {
+	x, _ := strconv.ParseFloat(f[name], 64)
+	return x
+}
+
 // Words returns RING INFO.
 func (c *Conn) Words() (map[string]string, error) {
 	text, err := c.Do("RING", "INFO")
-	if err != nil {
-		return nil, err
-	}
-	return readFigures(text), nil
+	return readFigures(text), err
 }
 
 // Info returns the numbers of RING INFO.
 func (c *Conn) Info() (map[string]int64, error) {
 	words, err := c.Words()
-	if err != nil {
-		return nil, err
-	}
-	figures := make(map[string]int64)
+	numbers := make(map[string]int64)
 	for name, value := range words {
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-			figures[name] = n
+			numbers[name] = n
 		}
 	}
-	return figures, nil
+	return numbers, err
 }
 
 // A Place is where a key lies.

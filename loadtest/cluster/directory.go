@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/status"
@@ -57,14 +58,9 @@ func (d *directory) find(ctx context.Context) ([]Node, error) {
 
 // statusAt is the cluster as the node at an address sees it.
 func statusAt(ctx context.Context, a access, addr string) (*status.Report, error) {
-	l, err := a.dial(ctx, addr)
+	text, err := a.ask(ctx, addr, "RING", "STATUS", "JSON")
 	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	text, err := l.do(ctx, "RING", "STATUS", "JSON")
-	if err != nil {
-		if unknown(err) {
+		if strings.HasPrefix(err.Error(), "ERR unknown command") {
 			err = ErrNotRingside
 		}
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func (f *Cluster) Join(ctx context.Context, n int) ([]string, error) {
 	for range n {
 		f.joined++
 		id := fmt.Sprint("n", f.joined)
-		fresh = append(fresh, &member{id: id, number: f.joined, dir: f.dirOf(id)})
+		fresh = append(fresh, &member{id: id, number: f.joined, dir: filepath.Join(f.dir, id)})
 	}
 	f.mu.Unlock()
 	return f.bring(ctx, fresh)
@@ -93,7 +94,7 @@ func (f *Cluster) bring(ctx context.Context, all []*member) (ids []string, err e
 	if err != nil {
 		return nil, err
 	}
-	if err := until(ctx, look, func(ctx context.Context) string { return f.notIn(ctx, ids) }); err != nil {
+	if err := until(ctx, look, func(ctx context.Context) error { return f.notIn(ctx, ids) }); err != nil {
 		return ids, err
 	}
 	f.mu.Lock()
@@ -121,11 +122,11 @@ func (f *Cluster) Leave(ctx context.Context, n int) ([]string, error) {
 	for _, m := range candidates[:n] {
 		f.put(m, leaving) // before it can end
 		// An order may come while those who decide are choosing a leader.
-		err := until(ctx, look, func(ctx context.Context) string {
-			if _, err := f.ask(ctx, m.at.client, "RING", "LEAVE"); err != nil {
-				return fmt.Sprintf("%s does not leave: %v", m.id, err)
+		err := until(ctx, look, func(ctx context.Context) error {
+			if _, err := f.access().ask(ctx, m.at.client, "RING", "LEAVE"); err != nil {
+				return fmt.Errorf("%s does not leave: %w", m.id, err)
 			}
-			return ""
+			return nil
 		})
 		if err != nil {
 			f.put(m, up)
@@ -159,7 +160,7 @@ func (f *Cluster) Kill(ctx context.Context, n int) ([]string, error) {
 	var ids []string
 	for _, m := range victims(candidates, n, p) {
 		f.put(m, dead)
-		m.body.kill()
+		m.body.Kill()
 		ids = append(ids, m.id)
 	}
 	return ids, nil
@@ -178,17 +179,8 @@ func (f *Cluster) Switch(ctx context.Context, to []string) error {
 	if err != nil || next == present {
 		return err
 	}
-	words := append([]string{"RING", "STRATEGY"}, to...)
-	err = until(ctx, look, func(ctx context.Context) string {
-		up := f.those(up)
-		if len(up) == 0 {
-			return errNobody.Error()
-		}
-		addr := up[0].at.client
-		if _, err := f.ask(ctx, addr, words...); err != nil && !f.isPlacedBy(ctx, addr, next) {
-			return err.Error()
-		}
-		return ""
+	err = f.order(ctx, append([]string{"RING", "STRATEGY"}, to...), func(ctx context.Context, addr string, _ error) bool {
+		return f.isPlacedBy(ctx, addr, next)
 	})
 	if err == nil {
 		f.mu.Lock()
@@ -206,16 +198,8 @@ func (f *Cluster) EvenLoad(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	err = until(ctx, look, func(ctx context.Context) string {
-		up := f.those(up)
-		if len(up) == 0 {
-			return errNobody.Error()
-		}
-		_, err := f.ask(ctx, up[0].at.client, "RING", "BALANCE", "LOAD", "ONCE")
-		if err != nil && !strings.Contains(err.Error(), "nothing would make the load more even") {
-			return err.Error()
-		}
-		return ""
+	err = f.order(ctx, []string{"RING", "BALANCE", "LOAD", "ONCE"}, func(_ context.Context, _ string, err error) bool {
+		return strings.Contains(err.Error(), "nothing would make the load more even")
 	})
 	if err == nil {
 		f.mu.Lock()
@@ -225,10 +209,27 @@ func (f *Cluster) EvenLoad(ctx context.Context) error {
 	return err
 }
 
+// order sends a command to a node that is up, until the reply is no error or done reports that nothing
+// is left to do.
+func (f *Cluster) order(ctx context.Context, words []string, done func(ctx context.Context, addr string, err error) bool) error {
+	return until(ctx, look, func(ctx context.Context) error {
+		all := f.those(up)
+		if len(all) == 0 {
+			return errNobody
+		}
+		addr := all[0].at.client
+		_, err := f.access().ask(ctx, addr, words...)
+		if err != nil && done(ctx, addr, err) {
+			return nil
+		}
+		return err
+	})
+}
+
 // isPlacedBy reports whether a node names a strategy with its settings as that of the cluster. An order
 // whose reply was lost may have been carried out.
 func (f *Cluster) isPlacedBy(ctx context.Context, addr string, by strategy.Config) bool {
-	text, err := f.ask(ctx, addr, "RING", "STRATEGY")
+	text, err := f.access().ask(ctx, addr, "RING", "STRATEGY")
 	of := readFigures(text)
 	for _, setting := range strategy.Settings(by.Name) {
 		if of[strings.ReplaceAll(setting, "-", "_")] != by.Setting(setting) {
@@ -280,23 +281,14 @@ const (
 	patient = 2 * time.Minute       // for what does not depend on how much data there is
 )
 
-// until waits until not says nothing any more, which is what it waits for.
-func until(ctx context.Context, every time.Duration, not func(context.Context) string) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	why := ""
-	for {
-		now := not(ctx)
-		if now == "" {
-			return nil
-		}
-		if ctx.Err() == nil {
-			why = now
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("cluster: waited in vain: %s: %w", why, context.Cause(ctx))
-		}
+var errNobody = errors.New("no node is up")
+
+func (f *Cluster) access() access { return access{password: f.cfg.Password} }
+
+// until is poll, with an error of this package.
+func until(ctx context.Context, every time.Duration, holds func(context.Context) error) error {
+	if err := poll(ctx, every, holds); err != nil {
+		return fmt.Errorf("cluster: waited in vain: %w", err)
 	}
+	return nil
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -18,10 +19,11 @@ import (
 // A Cluster is a cluster for a load test. Its methods may be called from any goroutine; events
 // happen one after the other.
 type Cluster struct {
-	cfg  Config
-	base node.Config
-	dir  string
-	log  *slog.Logger
+	cfg      Config
+	founding strategy.Config // with which nodes start
+	base     node.Config     // of all nodes
+	dir      string
+	log      *slog.Logger
 
 	ctx    context.Context // ends when the fleet is closed
 	cancel context.CancelFunc
@@ -44,9 +46,6 @@ type member struct {
 	id     string
 	number int // n7 is 7
 	dir    string
-	// release ends the reservation of the ports that the last start reserved, nil before
-	// one has. Only run uses it.
-	release func()
 
 	// Guarded by Fleet.mu.
 	state state
@@ -66,16 +65,14 @@ const (
 	dead          // it was killed
 )
 
-// A body is what a member runs as.
+// A body is what a member runs as, such as a [node.Node].
 type body interface {
-	// at is where it listens, for clients and for gossip; it is set once it runs.
-	at() at
-	// done is closed when the node has ended, or wants to, or was killed.
-	done() <-chan struct{}
-	// kill ends it as a loss of power does, and returns once it is gone.
-	kill()
-	// close ends it in order.
-	close() error
+	// Done is closed when the node has ended, or wants to, or was killed.
+	Done() <-chan struct{}
+	// Kill ends it as a loss of power does, and returns once it is gone.
+	Kill()
+	// Close ends it in order.
+	Close() error
 }
 
 // Start runs a cluster, and returns once all nodes are in it and have their share. With an
@@ -89,7 +86,10 @@ func Start(ctx context.Context, cfg Config) (f *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &Cluster{cfg: cfg, placing: of.Strategy, base: cfg.node(of.Strategy), log: cfg.Logger, watches: make(map[*Watch]struct{})}
+	f = &Cluster{
+		cfg: cfg, founding: of.Strategy, placing: of.Strategy, base: cfg.node(of.Strategy), log: cfg.Logger,
+		watches: make(map[*Watch]struct{}),
+	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	if cfg.Processes && cfg.Binary == "" {
 		if f.cfg.Binary, err = os.Executable(); err != nil {
@@ -170,7 +170,7 @@ func (f *Cluster) Close() error {
 	var ends sync.WaitGroup
 	for _, m := range members {
 		if m.state != dead {
-			ends.Go(m.body.kill) // nothing that it has is wanted any more
+			ends.Go(m.body.Kill) // nothing that it has is wanted any more
 		}
 	}
 	ends.Wait()
@@ -193,20 +193,27 @@ func (f *Cluster) run(ctx context.Context, m *member, join []string) error {
 	if f.cfg.Processes {
 		start = f.spawn
 	}
+	listens, fresh := m.at, m.at == at{}
+	release := func() {}
 	var body body
 	var err error
 	for range 5 {
+		if fresh {
+			var free []string
+			if free, release, err = freeport.Loopback(3); err != nil {
+				return fmt.Errorf("cluster: start %s: %w", m.id, err)
+			}
+			listens = at{client: free[0], bus: free[1], gossip: free[2]}
+		}
+		body, err = start(ctx, m, listens, join)
 		// Only those who reserve ports keep away from them.
-		body, err = start(ctx, m, join)
-		if err == nil || m.at != (at{}) || !strings.Contains(err.Error(), "address already in use") {
+		if err == nil || !fresh || !strings.Contains(err.Error(), "address already in use") {
 			break
 		}
-		m.release()
+		release()
 	}
 	if err != nil {
-		if m.at == (at{}) && m.release != nil {
-			m.release()
-		}
+		release()
 		return fmt.Errorf("cluster: start %s: %w", m.id, err)
 	}
 	f.mu.Lock()
@@ -215,9 +222,9 @@ func (f *Cluster) run(ctx context.Context, m *member, join []string) error {
 		f.members = append(f.members, m)
 		slices.SortFunc(f.members, func(a, b *member) int { return a.number - b.number })
 	}
-	if m.at == (at{}) { // others read it while the member is up
-		m.at = body.at()
-		f.releases = append(f.releases, m.release)
+	if fresh { // others read it while the member is up
+		m.at = listens
+		f.releases = append(f.releases, release)
 	}
 	m.body, m.state, m.ready = body, up, false
 	f.ends.Go(func() { f.await(m, body) })
@@ -226,7 +233,7 @@ func (f *Cluster) run(ctx context.Context, m *member, join []string) error {
 
 // await takes a member out that has left, and tells of one that has ended otherwise.
 func (f *Cluster) await(m *member, body body) {
-	<-body.done()
+	<-body.Done()
 	f.mu.Lock()
 	left := m.state == leaving
 	lost := m.state == up && f.ctx.Err() == nil
@@ -240,7 +247,7 @@ func (f *Cluster) await(m *member, body body) {
 	if left {
 		f.lookOnce(f.ctx) // what it has handed over is not known to others
 	}
-	if err := body.close(); err != nil {
+	if err := body.Close(); err != nil {
 		f.log.Warn("closing a node failed", "node", m.id, "err", err)
 	}
 	f.mu.Lock()
@@ -253,4 +260,20 @@ func (f *Cluster) await(m *member, body body) {
 	_ = os.RemoveAll(m.dir) // Close tries again
 }
 
-func (f *Cluster) dirOf(id string) string { return filepath.Join(f.dir, id) }
+// Label is the name of the profiler's label that says whose work a goroutine does: its value
+// is a node's id, or [Generator] for the load.
+const (
+	Label     = "ringside"
+	Generator = "generator"
+)
+
+// embed starts a member in this process.
+func (f *Cluster) embed(ctx context.Context, m *member, listens at, join []string) (n body, err error) {
+	cfg := f.base
+	cfg.ID, cfg.Dir, cfg.Join = m.id, m.dir, join
+	cfg.Addr, cfg.BusAddr, cfg.GossipAddr = listens.client, listens.bus, listens.gossip
+	cfg.Logger = f.log.With("at", m.id)
+	// All that the node starts inherits the label.
+	pprof.Do(ctx, pprof.Labels(Label, m.id), func(context.Context) { n, err = node.Open(cfg) })
+	return n, err
+}

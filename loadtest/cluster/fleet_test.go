@@ -63,7 +63,7 @@ func fill(t *testing.T, f *Cluster, keys int) {
 			for k := range n {
 				l.Add([]byte("SET"), fmt.Appendf(nil, "key:%d:%d", i, at+k), []byte(strings.Repeat("v", 100)))
 			}
-			free := l.bound(ctx)
+			free := l.bound(ctx, patience)
 			if err := l.Flush(); err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +248,7 @@ func TestClientsFindANodeThatIsReady(t *testing.T) {
 		seen = f.Addrs()
 		time.Sleep(time.Millisecond)
 	}
-	if missing := f.notIn(t.Context(), []string{"n4"}); missing != "" {
+	if missing := f.notIn(t.Context(), []string{"n4"}); missing != nil {
 		t.Error(missing)
 	}
 	if err := <-joined; err != nil {

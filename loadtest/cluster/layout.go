@@ -13,25 +13,23 @@ import (
 // charted is whose placement was charted last.
 type charted struct {
 	node, runID string
-	term        int64
+	term        string // rises with the placement's changes
 }
 
 // chart adds a layout if the placement has changed, as the first of some nodes has it.
 func (w *Watch) chart(ctx context.Context, up []*watched) {
 	n := up[0]
-	now := charted{n.ID, n.runID, n.term}
+	now := charted{n.ID, n.figures["run_id"], n.figures["term"]}
 	if now == w.charted {
 		return
 	}
-	free := n.line.bound(ctx)
-	p, err := placementOf(n.line)
-	free()
+	p, err := readPlacement(n.line.do(ctx, "RING", "PLACEMENT"))
 	if err != nil {
 		n.hangUp()
 		return
 	}
 	w.charted = now
-	l := layout(p, n.strategy == node.StrategyBuckets, &w.order)
+	l := layout(p, n.figures["strategy"] == node.StrategyBuckets, &w.order)
 	l.AtMS = milliseconds(time.Since(w.cfg.Began))
 	w.mu.Lock()
 	defer w.mu.Unlock()

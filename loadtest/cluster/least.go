@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -23,15 +24,10 @@ type Holdings struct {
 //
 // A strategy that cuts no range to the key may come out a little below, and one that leaves
 // shares uneven, as a ring with few points does, far below: it has spared itself the evening
-// out. So [Balance] belongs beside the factor.
+// out. So [Watch.Balance] belongs beside the factor.
 func Least(before Holdings, members []ring.Member, backups int) Holding {
 	members = slices.Clone(members)
-	slices.SortFunc(members, func(a, b ring.Member) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(members, func(a, b ring.Member) int { return cmp.Compare(a.ID, b.ID) })
 	copies := min(1+backups, len(members))
 	var keys, bytes float64
 	for i, quota := range ring.Quotas(members, copies) {

@@ -60,15 +60,14 @@ func (w *Watch) Loads(ctx context.Context) (*Loads, error) {
 		return nil, fmt.Errorf("cluster: load on ranges: %w", fault)
 	}
 	slices.SortStableFunc(l.Pieces, func(a, b Piece) int { return cmp.Compare(a.Node, b.Node) })
-	defer up[0].line.bound(ctx)()
 	var err error
-	l.Placement, err = placementOf(up[0].line)
+	l.Placement, err = readPlacement(up[0].line.do(ctx, "RING", "PLACEMENT"))
 	return l, err
 }
 
 // loads asks one node. The connection stays usable unless it fails.
 func (n *watched) loads(ctx context.Context) ([]Piece, error) {
-	defer n.line.boundWithin(ctx, loadsPatience)()
+	defer n.line.bound(ctx, loadsPatience)()
 	n.line.Add([]byte("LOADLEVELS"), []byte("RANGES"), strconv.AppendInt(nil, load.Cells, 10))
 	if err := n.line.Flush(); err != nil {
 		return nil, err

@@ -32,11 +32,11 @@ func (w *Watch) look(ctx context.Context) error {
 			continue
 		}
 		asking.Go(func() {
-			since, err := n.ask(ctx, w.access(), w.began)
+			since, err := n.ask(ctx, w.access, w.began)
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
-				w.sum.add(since)
+				w.sum = w.sum.add(since)
 			}
 		})
 	}
@@ -53,10 +53,6 @@ func (w *Watch) look(ctx context.Context) error {
 	}
 	w.chart(ctx, up)
 	return nil
-}
-
-func (w *Watch) access() access {
-	return access{username: w.cfg.Username, password: w.cfg.Password, tls: w.cfg.TLS}
 }
 
 // meet notes who is up.
@@ -103,7 +99,7 @@ func (w *Watch) tell() result.Sample {
 	}
 	cores := w.procs.last()
 	for _, n := range w.up() {
-		s.Handoffs += n.running
+		s.Handoffs += n.figures.int("handoffs_running")
 		s.Nodes = append(s.Nodes, n.sample(cores))
 	}
 	s.Handoffs = (s.Handoffs + 1) / 2 // each is told of by both its ends
@@ -114,13 +110,14 @@ func (w *Watch) tell() result.Sample {
 }
 
 func (n *watched) sample(cores map[string]float64) result.NodeSample {
+	f, has := n.figures, n.figures.all()
 	s := result.NodeSample{
-		Node: n.ID, Keys: n.own.Keys + n.backup.Keys, Bytes: n.own.Bytes + n.backup.Bytes,
-		Primaries: n.primaries, Backups: n.backups, PerSecond: n.perSecond,
+		Node: n.ID, Keys: has.Keys, Bytes: has.Bytes,
+		Primaries: f.int("primaries"), Backups: f.int("backups"), PerSecond: n.perSecond,
 	}
 	switch {
 	case !n.Embedded:
-		s.Cores, s.MemoryBytes = new(n.cores), new(n.memory)
+		s.Cores, s.MemoryBytes = new(n.cores), new(f.int("used_memory_rss"))
 	case cores != nil:
 		s.Cores = new(cores[n.ID])
 	}

@@ -16,19 +16,21 @@ import (
 )
 
 // A process is a member that runs in one of its own. It ends when this one does.
-type process struct {
-	*Child
-	is at
-}
+type process struct{ *Child }
+
+// Done implements body.
+func (p process) Done() <-chan struct{} { return p.Gone.Done() }
+
+// closeTime is longer than a node takes to end.
+const closeTime = 20 * time.Second
+
+// Close implements body.
+func (p process) Close() error { return p.Stop(closeTime) }
 
 // spawn starts a member in a process of its own, and waits until it answers.
-func (f *Cluster) spawn(ctx context.Context, m *member, join []string) (body, error) {
-	is, err := m.where()
-	if err != nil {
-		return nil, err
-	}
+func (f *Cluster) spawn(ctx context.Context, m *member, listens at, join []string) (body, error) {
 	log := &lines{log: f.log.With("at", m.id)}
-	cmd := exec.Command(f.cfg.Binary, f.flags(m, is, join)...)
+	cmd := exec.Command(f.cfg.Binary, f.flags(m, listens, join)...)
 	cmd.Env = append(CleanEnvironment(os.Environ()), "RINGSIDE_REQUIREPASS="+f.cfg.Password)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.WaitDelay = time.Second
@@ -37,51 +39,30 @@ func (f *Cluster) spawn(ctx context.Context, m *member, join []string) (body, er
 	if err != nil {
 		return nil, err
 	}
-	p := &process{child, is}
-	if err := p.Await(ctx, look, p.answers(f.access())); err != nil {
-		p.Kill()
+	err = child.Await(ctx, look, func(ctx context.Context) error {
+		_, err := f.access().ask(ctx, listens.client, "PING")
+		return err
+	})
+	if err != nil {
+		child.Kill()
 		return nil, errors.Join(err, log.last())
 	}
-	return p, nil
-}
-
-// answers asks the process for a PONG.
-func (p *process) answers(a access) func(context.Context) error {
-	return func(ctx context.Context) error {
-		l, err := a.dial(ctx, p.is.client)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		_, err = l.do(ctx, "PING")
-		return err
-	}
+	return process{child}, nil
 }
 
 // flags are those of ringside serve.
-func (f *Cluster) flags(m *member, is at, join []string) []string {
+func (f *Cluster) flags(m *member, listens at, join []string) []string {
 	n := &f.base
 	flags := []string{"serve", "--id", m.id, "--dir", m.dir, "--log-level", "warn"}
 	add := func(name string, value any) { flags = append(flags, "--"+name, fmt.Sprint(value)) }
-	add("addr", is.client)
-	add("bus-addr", is.bus)
-	add("gossip-addr", is.gossip)
+	add("addr", listens.client)
+	add("bus-addr", listens.bus)
+	add("gossip-addr", listens.gossip)
 	add("http-addr", n.HTTPAddr)
 	add("strategy", n.Strategy)
 	add("hash", n.Hash)
-	switch n.Strategy {
-	case strategy.Buckets:
-		add("mask", n.Mask)
-	case strategy.Ketama:
-		add("points", n.Points)
-	case strategy.VNode:
-		add("vnodes", n.VNodes)
-	case strategy.MultiProbe:
-		add("probes", n.Cells.Probes)
-	case strategy.LRH:
-		add("candidates", n.Cells.Candidates)
-	case strategy.Bounded:
-		add("slack", n.Cells.Slack)
+	for _, setting := range strategy.Settings(n.Strategy) {
+		add(setting, f.founding.Setting(setting))
 	}
 	add("route", n.Route)
 	add("fsync", n.Fsync)
@@ -97,16 +78,6 @@ func (f *Cluster) flags(m *member, is at, join []string) []string {
 	}
 	return flags
 }
-
-func (p *process) at() at                { return p.is }
-func (p *process) done() <-chan struct{} { return p.Gone.Done() }
-func (p *process) kill()                 { p.Kill() }
-
-// closeTime is longer than a node takes to end.
-const closeTime = 20 * time.Second
-
-// close ends the process in order.
-func (p *process) close() error { return p.Stop(closeTime) }
 
 // lines log what a process writes, line by line.
 type lines struct {

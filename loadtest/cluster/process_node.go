@@ -47,16 +47,15 @@ type ProcessConfig struct {
 	Log     io.Writer // of what it logs; nil for nowhere
 }
 
-// A Process is one process.
+// A Process is a node that runs as a process. Changes of its ProcessConfig count from its next start on.
 type Process struct {
-	ID     string
+	ProcessConfig
+	*Child // nil once it has ended in order
+
 	Addr   string // for clients
 	Gossip string
 	HTTP   string
-
-	how   ProcessConfig
-	bus   string
-	child *Child // nil once it has ended in order
+	bus    string
 }
 
 // StartProcess runs a node, at addresses that are reserved for it until this process ends, and waits until it answers. The process
@@ -66,61 +65,39 @@ func StartProcess(ctx context.Context, how ProcessConfig) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Process{ID: how.ID, Addr: at[0], Gossip: at[1], bus: at[2], HTTP: at[3], how: how}
+	n := &Process{ProcessConfig: how, Addr: at[0], Gossip: at[1], bus: at[2], HTTP: at[3]}
 	return n, n.Restart(ctx)
 }
 
-// Change changes how the node runs from its next start on. The node must not run.
-func (n *Process) Change(change func(how *ProcessConfig)) {
-	change(&n.how)
-	n.ID = n.how.ID
-}
-
-// command is the process of the node, not yet started. SIGTERM ends it with ctx.
-func (n *Process) command(ctx context.Context) *exec.Cmd {
+// Command is the process of the node, not yet started. SIGTERM ends it with ctx.
+func (n *Process) Command(ctx context.Context) *exec.Cmd {
 	args := []string{
 		"serve", "--addr", n.Addr, "--gossip-addr", n.Gossip, "--bus-addr", n.bus,
-		"--http-addr", n.HTTP, "--dir", n.how.Dir,
+		"--http-addr", n.HTTP, "--dir", n.Dir,
 	}
-	if n.how.ID != "" {
-		args = append(args, "--id", n.how.ID)
+	if n.ID != "" {
+		args = append(args, "--id", n.ID)
 	}
-	if n.how.Join != "" {
-		args = append(args, "--join", n.how.Join)
+	if n.Join != "" {
+		args = append(args, "--join", n.Join)
 	}
-	line := slices.Concat(n.how.Wrap, []string{n.how.Binary}, args, n.how.Flags)
+	line := slices.Concat(n.Wrap, []string{n.Binary}, args, n.Flags)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Dir, cmd.Env = n.how.WorkDir, CleanEnvironment(os.Environ())
+	cmd.Dir, cmd.Env = n.WorkDir, CleanEnvironment(os.Environ())
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
 	return cmd
 }
 
-// Refusal starts a node whose start is to fail and returns its exit status and output.
-// A node that still runs after patience is an error.
-func (n *Process) Refusal(ctx context.Context, patience time.Duration) (status int, output string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	out, err := n.command(ctx).CombinedOutput()
-	if ctx.Err() != nil {
-		return 0, string(out), fmt.Errorf("the node runs for %v, and its start was to be refused", patience)
-	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode(), string(out), nil
-	}
-	return 0, string(out), err
-}
-
 // Restart runs a node that has ended once more, and waits until it answers.
 func (n *Process) Restart(ctx context.Context) error {
-	cmd := n.command(ctx)
-	cmd.Stdout, cmd.Stderr = n.how.Log, n.how.Log
+	cmd := n.Command(ctx)
+	cmd.Stdout, cmd.Stderr = n.Log, n.Log
 	child, err := Launch(cmd)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", n.ID, err)
 	}
-	n.child = child
+	n.Child = child
 	err = n.Until(ctx, "answers", func(map[string]int64) bool { return true })
 	if err != nil {
 		err = errors.Join(err, n.Stop())
@@ -130,35 +107,33 @@ func (n *Process) Restart(ctx context.Context) error {
 
 // Stop ends the node in order, if it runs. An exit status other than 0 is an error.
 func (n *Process) Stop() error {
-	if n.child == nil || !n.child.Runs() {
+	if n.Child == nil || !n.Runs() {
 		return nil
 	}
-	if err := n.child.Stop(30 * time.Second); err != nil {
+	if err := n.Child.Stop(30 * time.Second); err != nil {
 		return fmt.Errorf("%s: %w", n.ID, err)
 	}
-	err := n.child.Wait()
-	n.child = nil
+	err := n.Wait()
+	n.Child = nil
 	return err
 }
 
 // Kill ends the node as kill -9 does, and waits for that. It is an error if the node has ended by
 // itself.
 func (n *Process) Kill() error {
-	if n.child == nil {
+	if n.Child == nil {
 		return nil
 	}
-	if !n.child.Runs() {
+	if !n.Runs() {
 		return os.ErrProcessDone
 	}
-	n.child.Kill()
-	n.child = nil
+	n.Child.Kill()
+	n.Child = nil
 	return nil
 }
 
-const (
-	poll            = 50 * time.Millisecond
-	processPatience = 5 * time.Minute
-)
+// processPatience is how long [Process.Until] waits.
+const processPatience = 5 * time.Minute
 
 var errNotYet = errors.New("not yet")
 
@@ -166,7 +141,7 @@ var errNotYet = errors.New("not yet")
 func (n *Process) Until(ctx context.Context, what string, holds func(info map[string]int64) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, processPatience, fmt.Errorf("not within %v", processPatience))
 	defer cancel()
-	err := n.child.Await(ctx, poll, func(context.Context) error {
+	err := n.Await(ctx, lookAll, func(context.Context) error {
 		info, err := n.Info()
 		if err == nil && !holds(info) {
 			err = errNotYet
@@ -189,14 +164,8 @@ func (n *Process) Info() (map[string]int64, error) {
 	return c.Info()
 }
 
-// PID is the process id of the running node.
-func (n *Process) PID() int { return n.child.PID() }
-
-// Signal sends a signal to the running node.
-func (n *Process) Signal(signal os.Signal) error { return n.child.Signal(signal) }
-
 // CPU is the processor time that the process has used, 0 where that is not known.
-func (n *Process) CPU() time.Duration { return ProcessCPU(n.child.PID()) }
+func (n *Process) CPU() time.Duration { return ProcessCPU(n.PID()) }
 
 // ProcessCPU is the processor time that a process has used, 0 where that is not known.
 func ProcessCPU(pid int) time.Duration {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -33,8 +34,8 @@ type WatchConfig struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *WatchConfig) EnsureDefaults() {
-	ensure(&c.Every, 500*time.Millisecond)
-	ensure(&c.Began, time.Now())
+	c.Every = cmp.Or(c.Every, 500*time.Millisecond)
+	c.Began = cmp.Or(c.Began, time.Now())
 }
 
 // Validate reports every fault at once.
@@ -55,9 +56,10 @@ var ErrNotRingside = errors.New("not a node of Ringside")
 // A Watch takes samples of a cluster until it is stopped. Its methods may be called from any
 // goroutine.
 type Watch struct {
-	cfg   WatchConfig
-	find  func(context.Context) ([]Node, error)
-	procs *processors // nil: nothing is known of them
+	cfg    WatchConfig
+	access access
+	find   func(context.Context) ([]Node, error)
+	procs  *processors // nil: nothing is known of them
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -88,8 +90,9 @@ func StartWatch(ctx context.Context, cfg WatchConfig) (*Watch, error) {
 	if len(cfg.Addrs) == 0 {
 		return nil, errors.New("cluster: watch: no address of a node")
 	}
-	d := &directory{access: access{username: cfg.Username, password: cfg.Password, tls: cfg.TLS}, addrs: cfg.Addrs}
-	return startWatch(ctx, cfg, d.find, nil)
+	d := &directory{access: access{cfg.Username, cfg.Password, cfg.TLS}, addrs: cfg.Addrs}
+	w := newWatch(cfg, d.access, d.find)
+	return w, w.start(ctx)
 }
 
 // Watch watches the fleet, until the watch is stopped or the fleet closed.
@@ -98,13 +101,11 @@ func (f *Cluster) Watch(ctx context.Context, cfg WatchConfig) (*Watch, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.Username, cfg.Password, cfg.TLS = "", f.cfg.Password, nil
-	var procs *processors
+	w := newWatch(cfg, f.access(), func(context.Context) ([]Node, error) { return f.Nodes(), nil })
 	if cfg.Profile && !f.cfg.Processes {
-		procs = startProcessors()
+		w.procs = startProcessors()
 	}
-	w, err := startWatch(ctx, cfg, func(context.Context) ([]Node, error) { return f.Nodes(), nil }, procs)
-	if err != nil {
+	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
@@ -120,15 +121,20 @@ func (f *Cluster) Watch(ctx context.Context, cfg WatchConfig) (*Watch, error) {
 	return w, nil
 }
 
-func startWatch(ctx context.Context, cfg WatchConfig, find func(context.Context) ([]Node, error), procs *processors) (*Watch, error) {
-	w := &Watch{cfg: cfg, find: find, procs: procs, nodes: make(map[string]*watched), began: time.Now(), over: make(chan struct{})}
+func newWatch(cfg WatchConfig, a access, find func(context.Context) ([]Node, error)) *Watch {
+	w := &Watch{cfg: cfg, access: a, find: find, nodes: make(map[string]*watched), began: time.Now(), over: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
+	return w
+}
+
+// start takes a first look, and ends the watch if no node answers.
+func (w *Watch) start(ctx context.Context) error {
 	if err := w.look(ctx); err != nil {
 		w.end()
-		return nil, fmt.Errorf("cluster: watch: %w", err)
+		return fmt.Errorf("cluster: watch: %w", err)
 	}
 	w.done.Go(w.run)
-	return w, nil
+	return nil
 }
 
 // run takes samples, and a last one when it is over.
@@ -202,9 +208,9 @@ func (w *Watch) Holdings(ctx context.Context) (Holdings, error) {
 	defer w.looking.Unlock()
 	h := Holdings{Nodes: make(map[string]Holding)}
 	for _, n := range w.up() {
-		h.Nodes[n.ID] = Holding{n.own.Keys + n.backup.Keys, n.own.Bytes + n.backup.Bytes}
-		h.Total.Keys += n.own.Keys
-		h.Total.Bytes += n.own.Bytes
+		h.Nodes[n.ID] = n.figures.all()
+		h.Total.Keys += n.figures.own().Keys
+		h.Total.Bytes += n.figures.own().Bytes
 	}
 	return h, err
 }
@@ -218,5 +224,5 @@ func (w *Watch) Balance(fromMS, untilMS float64) *result.Balance {
 	samples := w.samples
 	from := sort.Search(len(samples), func(i int) bool { return samples[i].AtMS >= fromMS })
 	until := sort.Search(len(samples), func(i int) bool { return samples[i].AtMS >= untilMS })
-	return Balance(samples[from:max(from, until)], nil)
+	return balance(samples[from:max(from, until)])
 }

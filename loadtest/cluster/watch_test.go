@@ -92,8 +92,8 @@ func still(t *testing.T, find func() []Node) *Watch {
 	t.Helper()
 	cfg := WatchConfig{Every: time.Hour}
 	cfg.EnsureDefaults()
-	w, err := startWatch(context.Background(), cfg, func(context.Context) ([]Node, error) { return find(), nil }, nil)
-	if err != nil {
+	w := newWatch(cfg, access{}, func(context.Context) ([]Node, error) { return find(), nil })
+	if err := w.start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Stop() })

@@ -3,30 +3,65 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 )
+
+// Moved is what nodes have handed over.
+type Moved struct{ Keys, Bytes, Handoffs int64 }
+
+// Sub is what has been moved since an earlier time.
+func (m Moved) Sub(before Moved) Moved {
+	return Moved{m.Keys - before.Keys, m.Bytes - before.Bytes, m.Handoffs - before.Handoffs}
+}
+
+// counts are what a node counts, from zero on when it starts anew.
+type counts struct {
+	moved     Moved
+	forwarded int64   // requests that it passed on
+	executed  int64   // commands, without those of the watch
+	cpu       float64 // seconds
+}
+
+func (c counts) sub(before counts) counts {
+	return counts{
+		c.moved.Sub(before.moved), c.forwarded - before.forwarded, c.executed - before.executed, c.cpu - before.cpu,
+	}
+}
+
+func (c counts) add(d counts) counts { return c.sub(counts{}.sub(d)) }
+
+func (f figures) counts() counts {
+	return counts{
+		moved:     Moved{f.int("moved_keys"), f.int("moved_bytes"), f.int("handoffs_done")},
+		forwarded: f.int("requests_forwarded"),
+		executed:  f.int("total_commands_processed"),
+		cpu:       f.float("used_cpu_sys") + f.float("used_cpu_user"),
+	}
+}
+
+// own is what the node serves.
+func (f figures) own() Holding {
+	return Holding{f.int("own_keys_estimate"), f.int("own_bytes_estimate")}
+}
+
+// all is what the node serves and keeps copies of.
+func (f figures) all() Holding {
+	own := f.own()
+	return Holding{own.Keys + f.int("backup_keys_estimate"), own.Bytes + f.int("backup_bytes_estimate")}
+}
 
 // watched is what is known of a node that was met. One goroutine at a time has it.
 type watched struct {
 	Node
 	line  *Conn
-	runID string // tells its starts apart; empty before it was asked
-	fault error  // why it has not told; nil: it has
-	there bool   // it is up, as far as others know
+	fault error // why it has not told; nil: it has
+	there bool  // it is up, as far as others know
 
-	at        time.Time // when it told what follows
-	counted   counts    // by this start
-	perSecond float64   // commands, since the time before
+	at        time.Time // when it told its figures
+	figures   figures
+	counted   counts  // by this start
+	perSecond float64 // commands, since the time before
 	cores     float64
-	term      int64 // rises with the placement's changes
-	strategy  string
-	own       Holding
-	backup    Holding
-	primaries int64
-	backups   int64
-	running   int64 // handoffs that it has a part in
-	memory    int64 // of its process
 }
 
 // asks is how many commands of a look a node counts among others'.
@@ -53,7 +88,7 @@ func (n *watched) ask(ctx context.Context, a access, began time.Time) (since cou
 		return since, fmt.Errorf("it is node %s, and not %s", f["node"], n.ID)
 	}
 	now, count := time.Now(), f.counts()
-	steady := n.runID == f["run_id"]
+	steady := n.figures["run_id"] == f["run_id"]
 	switch {
 	case steady:
 		count.executed = max(n.counted.executed, count.executed-asks)
@@ -70,35 +105,24 @@ func (n *watched) ask(ctx context.Context, a access, began time.Time) (since cou
 	if steady {
 		count.executed += asks
 	}
-	n.runID, n.at, n.counted = f["run_id"], now, count
-	n.term, n.strategy, n.memory = f.int("term"), f["strategy"], f.int("used_memory_rss")
-	n.own = Holding{f.int("own_keys_estimate"), f.int("own_bytes_estimate")}
-	n.backup = Holding{f.int("backup_keys_estimate"), f.int("backup_bytes_estimate")}
-	n.primaries, n.backups, n.running = f.int("primaries"), f.int("backups"), f.int("handoffs_running")
+	n.at, n.figures, n.counted = now, f, count
 	return since, nil
 }
 
 // read asks for all figures at a time.
 func (n *watched) read(ctx context.Context) (figures, error) {
-	defer n.line.bound(ctx)()
+	defer n.line.bound(ctx, patience)()
 	sections := [][]byte{[]byte("INFO"), []byte("server"), []byte("stats")}
 	if !n.Embedded { // else these are the whole process's, and take a while
 		sections = append(sections, []byte("cpu"), []byte("memory"))
 	}
 	n.line.Add(sections...)
-	n.line.Add([]byte("RING"), []byte("INFO"))
-	if err := n.line.Flush(); err != nil {
-		return nil, err
-	}
-	info, err := n.line.Reply()
+	info, err := n.line.Do("RING", "INFO") // sends both, and reads the first reply
 	if err != nil {
 		return nil, err
 	}
 	ring, err := n.line.Reply()
-	if err != nil {
-		return nil, err
-	}
-	return readFigures(info + "\r\n" + ring), nil
+	return readFigures(info + "\r\n" + ring), err
 }
 
 func (n *watched) hangUp() {
@@ -107,6 +131,3 @@ func (n *watched) hangUp() {
 		n.line = nil
 	}
 }
-
-// unknown tells that a reply is that of a server that does not know a command.
-func unknown(err error) bool { return strings.HasPrefix(err.Error(), "ERR unknown command") }

@@ -39,7 +39,7 @@ func renamed(ctx context.Context, s *stage) error {
 		if err := errors.Join(s.write(n, 1000, 100), n.Stop()); err != nil {
 			return err
 		}
-		n.Change(func(how *cluster.ProcessConfig) { how.Wrap = underName(name) })
+		n.Wrap = underName(name)
 		if err := s.restart(ctx, n); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func renamedTogether(ctx context.Context, s *stage) error {
 		return err
 	}
 	for i, n := range s.crew {
-		n.Change(func(how *cluster.ProcessConfig) { how.Wrap = underName(fmt.Sprint("after", i)) })
+		n.Wrap = underName(fmt.Sprint("after", i))
 	}
 	if err := s.restart(ctx, s.crew...); err != nil {
 		return err
@@ -78,11 +78,11 @@ func otherID(ctx context.Context, s *stage) error {
 	if err := errors.Join(s.write(n, 1000, 100), n.Stop()); err != nil {
 		return err
 	}
-	n.Change(func(how *cluster.ProcessConfig) { how.ID = "second" })
+	n.ID = "second"
 	if err := refused(ctx, n, 2, "first", "second"); err != nil {
 		return err
 	}
-	n.Change(func(how *cluster.ProcessConfig) { how.ID = "" })
+	n.ID = ""
 	return s.restart(ctx, n)
 }
 
@@ -101,7 +101,7 @@ func moved(ctx context.Context, s *stage) error {
 			return err
 		}
 		at = to.dir
-		n.Change(func(how *cluster.ProcessConfig) { how.Dir, how.WorkDir = to.flag, to.workDir })
+		n.Dir, n.WorkDir = to.flag, to.workDir
 		if err := s.restart(ctx, n); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func copied(ctx context.Context, s *stage) error {
 	if err := errors.Join(s.write(n, 2000, 100), n.Stop(), duplicate(s.path("data"), s.path("copy"))); err != nil {
 		return err
 	}
-	n.Change(func(how *cluster.ProcessConfig) { how.Dir = s.path("copy") })
+	n.Dir = s.path("copy")
 	if err := s.restart(ctx, n); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func rolledBack(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	n.Change(func(how *cluster.ProcessConfig) { how.Dir = s.path("copy") })
+	n.Dir = s.path("copy")
 	if err := s.restart(ctx, n); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -170,19 +171,28 @@ func do(n *cluster.Process, args ...string) (string, error) {
 // refused starts a node whose start is to fail with a status, and with a text that holds all
 // words and no stack of a panic.
 func refused(ctx context.Context, n *cluster.Process, status int, words ...string) error {
-	got, output, err := n.Refusal(ctx, 30*time.Second)
-	if err != nil {
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := n.Command(ctx)
+	output, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("the node runs for %v, and its start was to be refused\n%s", patience, output)
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("%w\n%s", err, output)
 	}
+	got := cmd.ProcessState.ExitCode()
 	if got != status {
 		return fmt.Errorf("exit status %d, want %d:\n%s", got, status, output)
 	}
 	for _, word := range words {
-		if !strings.Contains(output, word) {
+		if !strings.Contains(string(output), word) {
 			return fmt.Errorf("the refusal does not name %q:\n%s", word, output)
 		}
 	}
-	if strings.Contains(output, "goroutine ") {
+	if strings.Contains(string(output), "goroutine ") {
 		return fmt.Errorf("the refusal is a stack:\n%s", output)
 	}
 	return nil
