@@ -196,11 +196,11 @@ func (w *worker) run(i int) {
 	d, direct := w.link.(*direct)
 	switch {
 	case !l.cfg.Workload.Rate.Open():
-		w.closed(c, l.kinds)
+		w.closed(c)
 	case direct:
-		w.openDirect(i, d, c, l.kinds)
+		w.openDirect(i, d, c)
 	default:
-		w.open(i, c, l.kinds)
+		w.open(i, c)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
@@ -14,13 +13,12 @@ import (
 type schedule struct {
 	w      *worker
 	client *workload.Client
-	kinds  []check.Kind
 	next   *workload.Op
 	due    time.Duration // of next, since the load was opened
 }
 
-func newSchedule(w *worker, c *workload.Client, kinds []check.Kind) *schedule {
-	s := &schedule{w: w, client: c, kinds: kinds}
+func newSchedule(w *worker, c *workload.Client) *schedule {
+	s := &schedule{w: w, client: c}
 	s.advance()
 	return s
 }
@@ -34,15 +32,15 @@ func (s *schedule) advance() {
 func (s *schedule) begin(n int, now time.Duration) int {
 	begun := 0
 	for ; begun < n && s.due <= now; begun++ {
-		s.w.begin(s.next, s.kinds[s.next.Command], s.due, now)
+		s.w.begin(s.next, s.w.l.kinds[s.next.Command], s.due, now)
 		s.advance()
 	}
 	return begun
 }
 
 // open asks at its times, by a link that sends and waits.
-func (w *worker) open(number int, c *workload.Client, kinds []check.Kind) {
-	s := newSchedule(w, c, kinds)
+func (w *worker) open(number int, c *workload.Client) {
+	s := newSchedule(w, c)
 	defer w.l.alarm.drop(&w.bell)
 	for !over(w.l.stop) && w.link.ready() {
 		now := w.l.now()
@@ -62,38 +60,36 @@ func (w *worker) open(number int, c *workload.Client, kinds []check.Kind) {
 
 // openDirect asks at its times, by a connection of its own, whether or not answers are on
 // their way.
-func (w *worker) openDirect(number int, d *direct, c *workload.Client, kinds []check.Kind) {
-	s := newSchedule(w, c, kinds)
+func (w *worker) openDirect(number int, d *direct, c *workload.Client) {
+	s := newSchedule(w, c)
 	defer w.l.alarm.drop(&w.bell)
-	for !over(w.l.stop) && (w.first < len(w.flights) && d.conn != nil || d.ready()) {
+	for !over(w.l.stop) && (w.flying > 0 && d.conn != nil || d.ready()) {
 		w.l.due[number].Store(int64(s.due))
 		if err := w.turn(s, d); err != nil {
 			w.abandon(d, err)
 		}
-		w.tidy()
+		w.record()
 	}
 	// What is on its way is still waited for.
-	for d.conn != nil && w.first < len(w.flights) {
+	for d.conn != nil && w.flying > 0 {
 		if err := w.listen(d, w.l.now()); err != nil {
 			w.abandon(d, err)
 		}
 	}
-	w.tidy()
+	w.record()
 }
 
 // turn sends what is due, and takes what comes until more is due.
 func (w *worker) turn(s *schedule, d *direct) error {
 	now := w.l.now()
-	flying := len(w.flights) - w.first
-	if n := s.begin(w.l.cfg.Pipeline-flying, now); n > 0 {
+	if n := s.begin(w.l.cfg.Pipeline-w.flying, now); n > 0 {
 		sent, err := d.send(now)
 		if err != nil {
 			w.unsent = n - sent
 			return err
 		}
-		flying += n
 	}
-	if flying < w.l.cfg.Pipeline {
+	if w.flying < w.l.cfg.Pipeline {
 		// The alarm comes after this, so that setting the time cannot undo it.
 		d.conn.deadline = 0
 		if err := d.conn.hold(now, w.l.cfg.Timeout); err != nil {
@@ -109,13 +105,12 @@ var longAgo = time.Unix(1, 0)
 
 // listen takes what comes, once. To be woken up is no error.
 func (w *worker) listen(d *direct, now time.Duration) error {
-	flying := len(w.flights) - w.first
 	err := d.conn.in.Fill()
 	o := &d.outcome
 	*o = outcome{at: w.l.now()}
 	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		d.conn.deadline = 0
-		if w.first < len(w.flights) && o.at-w.flights[w.first].sent >= w.l.cfg.Timeout {
+		if w.flying > 0 && o.at-w.flights[w.first].sent >= w.l.cfg.Timeout {
 			return err
 		}
 		return d.conn.hold(o.at, w.l.cfg.Timeout)
@@ -124,11 +119,10 @@ func (w *worker) listen(d *direct, now time.Duration) error {
 		if o.reply, err = d.conn.in.Next(); o.reply == nil {
 			break
 		}
-		if flying == 0 {
+		if w.flying == 0 {
 			return errUnasked
 		}
 		w.end(o)
-		flying--
 		d.heard = true
 	}
 	return err
@@ -139,8 +133,8 @@ func (w *worker) abandon(d *direct, err error) {
 	d.fail(err)
 	o := &d.outcome
 	*o = outcome{at: w.l.now()}
-	for w.first < len(w.flights) {
-		o.sent = len(w.flights)-w.first > w.unsent
+	for w.flying > 0 {
+		o.sent = w.flying > w.unsent
 		w.end(o)
 	}
 	w.unsent = 0

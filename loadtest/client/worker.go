@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
@@ -8,9 +9,6 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
-
-// compactAfter is how many flights that have ended are kept with those that have not.
-const compactAfter = 4096
 
 // A worker is one client: it asks, through a link, and notes what becomes of it. It belongs
 // to one goroutine.
@@ -22,9 +20,9 @@ type worker struct {
 	// heard, if not nil, hears what became of each as well.
 	heard func(f *flight, seen result.Outcome, r *wire.Reply)
 
-	flights []flight
-	first   int     // the oldest flight that has not ended
-	keys    []int64 // of flights
+	flights []flight // a ring
+	first   int      // the oldest flight that has not ended
+	flying  int      // flights that have not ended
 	ended   []result.Op
 	endedAt time.Duration
 	refused int // flights of this exchange that were refused
@@ -59,21 +57,26 @@ type flight struct {
 
 // begin puts an operation on its way. begin is when it was to begin, now when it does.
 func (w *worker) begin(op *workload.Op, kind check.Kind, begin, now time.Duration) {
-	from := len(w.keys)
-	w.keys = append(w.keys, op.Keys...)
 	if w.chk != nil {
 		w.chk.Begin(kind, op, now)
 	}
-	w.flights = append(w.flights, flight{
-		command: op.Command, writes: op.Write > 0, keys: w.keys[from:len(w.keys):len(w.keys)],
+	if w.flying == len(w.flights) {
+		w.flights = slices.Concat(w.flights[w.first:], w.flights[:w.first], make([]flight, w.flying+1))
+		w.first = 0
+	}
+	f := &w.flights[(w.first+w.flying)%len(w.flights)]
+	w.flying++
+	*f = flight{
+		command: op.Command, writes: op.Write > 0, keys: append(f.keys[:0], op.Keys...),
 		begin: begin, sent: now, bytes: w.link.add(op),
-	})
+	}
 }
 
 // end takes what became of the oldest flight.
 func (w *worker) end(o *outcome) {
 	f := &w.flights[w.first]
-	w.first++
+	w.first = (w.first + 1) % len(w.flights)
+	w.flying--
 	var seen result.Outcome
 	redirected := o.redirected
 	switch {
@@ -134,7 +137,8 @@ func (w *worker) verify(seen result.Outcome, o *outcome) {
 	w.chk.End(a, o.at)
 }
 
-// record hands on what has ended at one time.
+// record hands on what has ended at one time. It must be called before further flights begin, which
+// take the memory of those that have ended.
 func (w *worker) record() {
 	if len(w.ended) > 0 {
 		w.rec.Add(w.endedAt-w.l.began, w.ended)
@@ -142,44 +146,22 @@ func (w *worker) record() {
 	}
 }
 
-// tidy makes room for more flights.
-func (w *worker) tidy() {
-	w.record()
-	if w.first == len(w.flights) {
-		w.flights, w.keys, w.first = w.flights[:0], w.keys[:0], 0
-		return
-	}
-	if w.first < compactAfter {
-		return
-	}
-	w.flights = w.flights[:copy(w.flights, w.flights[w.first:])]
-	w.first = 0
-	keys := make([]int64, 0, 2*len(w.flights))
-	for i := range w.flights {
-		f := &w.flights[i]
-		from := len(keys)
-		keys = append(keys, f.keys...)
-		f.keys = keys[from:len(keys):len(keys)]
-	}
-	w.keys = keys
-}
-
 // exchange sends what has begun, and waits for all of it.
 func (w *worker) exchange() {
 	w.refused = 0
 	w.link.exchange(w.end)
-	w.tidy()
+	w.record()
 }
 
 // closed asks as soon as it has been answered.
-func (w *worker) closed(c *workload.Client, kinds []check.Kind) {
+func (w *worker) closed(c *workload.Client) {
 	l := w.l
 	backoff := time.Duration(0)
 	for !over(l.stop) && w.link.ready() {
 		now := l.now()
 		for range l.cfg.Pipeline {
 			op := c.Next()
-			w.begin(op, kinds[op.Command], now, now)
+			w.begin(op, l.kinds[op.Command], now, now)
 		}
 		w.exchange()
 		pause := l.cfg.Think
