@@ -10,6 +10,9 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
 var errNoTarget = errors.New("there is no target")
 
 // A conn is a connection to one server.

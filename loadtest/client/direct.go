@@ -3,7 +3,9 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -38,6 +40,7 @@ type direct struct {
 	barren  int  // connections one after the other over which nothing came
 	out     []byte
 	ends    []int // of each command in out
+	unsent  int
 	outcome outcome
 }
 
@@ -134,56 +137,71 @@ func (d *direct) add(op *workload.Op) int {
 	return len(d.out) - before
 }
 
-// send sends what was added, and returns how many commands a server can have got whole,
-// which is all of them unless there is an error.
-func (d *direct) send(now time.Duration) (int, error) {
+// send sends what was added. After an error, unsent says how many of the last flights no server can have
+// got whole.
+func (d *direct) send(now time.Duration) error {
 	err := d.conn.hold(now, d.l.cfg.Timeout)
 	n := 0
 	if err == nil {
 		n, err = d.conn.Write(d.out)
 	}
-	sent := len(d.ends)
+	d.unsent = 0
 	if _, secret := d.conn.Conn.(*tls.Conn); err != nil && !secret { // what TLS has sent cannot be told
-		for sent > 0 && d.ends[sent-1] > n {
-			sent--
+		for i := len(d.ends) - 1; i >= 0 && d.ends[i] > n; i-- {
+			d.unsent++
 		}
 	}
 	d.out, d.ends = d.out[:0], d.ends[:0]
 	if cap(d.out) > 16<<20 {
 		d.out = nil
 	}
-	return sent, err
+	return err
 }
 
-func (d *direct) exchange(each func(*outcome)) {
-	all := len(d.ends)
+func (d *direct) exchange(w *worker) {
+	now := d.l.now()
+	err := d.send(now)
+	for err == nil && w.flying > 0 {
+		err = d.receive(w)
+	}
+	if err != nil {
+		d.abandon(w, err)
+	}
+}
+
+// receive takes what comes, once. To be woken up is no error.
+func (d *direct) receive(w *worker) error {
+	err := d.conn.in.Fill()
 	o := &d.outcome
 	*o = outcome{at: d.l.now()}
-	sent, err := d.send(o.at)
-	done := 0
-	for err == nil && done < all {
-		if o.reply, err = d.conn.in.Next(); err != nil {
+	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		d.conn.deadline = 0
+		if w.flying > 0 && o.at-w.flights[w.first].sent >= d.l.cfg.Timeout {
+			return err
+		}
+		return d.conn.hold(o.at, d.l.cfg.Timeout)
+	}
+	for err == nil {
+		if o.reply, err = d.conn.in.Next(); o.reply == nil {
 			break
 		}
-		if o.reply != nil {
-			each(o)
-			done++
-			continue
+		if w.flying == 0 {
+			return errUnasked
 		}
-		err = d.conn.in.Fill()
-		o.at = d.l.now()
+		w.end(o)
+		d.heard = true
 	}
-	if err == nil && d.conn.in.Buffered() > 0 {
-		err = errUnasked
-	}
-	d.heard = d.heard || done > 0
-	if err == nil {
-		return
-	}
+	return err
+}
+
+// abandon gives up the connection and what is on its way.
+func (d *direct) abandon(w *worker, err error) {
 	d.fail(err)
-	o.reply, o.at = nil, d.l.now()
-	for ; done < all; done++ {
-		o.sent = done < sent
-		each(o)
+	o := &d.outcome
+	*o = outcome{at: d.l.now()}
+	for w.flying > 0 {
+		o.sent = w.flying > d.unsent
+		w.end(o)
 	}
+	d.unsent = 0
 }

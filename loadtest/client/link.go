@@ -13,8 +13,8 @@ type link interface {
 	ready() bool
 	// add takes a command that is to be sent, and returns its length in bytes.
 	add(op *workload.Op) int
-	// exchange sends what was added, and hands on what becomes of each, in order.
-	exchange(each func(*outcome))
+	// exchange sends what was added, and tells the worker what becomes of each, in order.
+	exchange(w *worker)
 	close()
 }
 

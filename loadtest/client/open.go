@@ -1,8 +1,6 @@
 package client
 
 import (
-	"errors"
-	"os"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
@@ -66,14 +64,14 @@ func (w *worker) openDirect(number int, d *direct, c *workload.Client) {
 	for !over(w.l.stop) && (w.flying > 0 && d.conn != nil || d.ready()) {
 		w.l.due[number].Store(int64(s.due))
 		if err := w.turn(s, d); err != nil {
-			w.abandon(d, err)
+			d.abandon(w, err)
 		}
 		w.record()
 	}
 	// What is on its way is still waited for.
 	for d.conn != nil && w.flying > 0 {
-		if err := w.listen(d, w.l.now()); err != nil {
-			w.abandon(d, err)
+		if err := d.receive(w); err != nil {
+			d.abandon(w, err)
 		}
 	}
 	w.record()
@@ -82,10 +80,8 @@ func (w *worker) openDirect(number int, d *direct, c *workload.Client) {
 // turn sends what is due, and takes what comes until more is due.
 func (w *worker) turn(s *schedule, d *direct) error {
 	now := w.l.now()
-	if n := s.begin(w.l.cfg.Pipeline-w.flying, now); n > 0 {
-		sent, err := d.send(now)
-		if err != nil {
-			w.unsent = n - sent
+	if s.begin(w.l.cfg.Pipeline-w.flying, now) > 0 {
+		if err := d.send(now); err != nil {
 			return err
 		}
 	}
@@ -97,45 +93,5 @@ func (w *worker) turn(s *schedule, d *direct) error {
 		}
 		w.l.alarm.set(&w.bell, s.due, d.conn.wake)
 	}
-	return w.listen(d, now)
-}
-
-// longAgo is a deadline that has passed.
-var longAgo = time.Unix(1, 0)
-
-// listen takes what comes, once. To be woken up is no error.
-func (w *worker) listen(d *direct, now time.Duration) error {
-	err := d.conn.in.Fill()
-	o := &d.outcome
-	*o = outcome{at: w.l.now()}
-	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-		d.conn.deadline = 0
-		if w.flying > 0 && o.at-w.flights[w.first].sent >= w.l.cfg.Timeout {
-			return err
-		}
-		return d.conn.hold(o.at, w.l.cfg.Timeout)
-	}
-	for err == nil {
-		if o.reply, err = d.conn.in.Next(); o.reply == nil {
-			break
-		}
-		if w.flying == 0 {
-			return errUnasked
-		}
-		w.end(o)
-		d.heard = true
-	}
-	return err
-}
-
-// abandon gives up what is on its way.
-func (w *worker) abandon(d *direct, err error) {
-	d.fail(err)
-	o := &d.outcome
-	*o = outcome{at: w.l.now()}
-	for w.flying > 0 {
-		o.sent = w.flying > w.unsent
-		w.end(o)
-	}
-	w.unsent = 0
+	return d.receive(w)
 }

@@ -63,7 +63,7 @@ func (k *sharedLink) add(op *workload.Op) int {
 	return len(k.out)
 }
 
-func (k *sharedLink) exchange(each func(*outcome)) {
+func (k *sharedLink) exchange(w *worker) {
 	ctx, cancel := context.WithTimeout(k.life, k.l.cfg.Timeout)
 	n := k.batch.exec(ctx)
 	cancel()
@@ -75,7 +75,7 @@ func (k *sharedLink) exchange(each func(*outcome)) {
 		if answered, o.sent = k.batch.reply(i, &k.reply); answered {
 			o.reply = &k.reply
 		}
-		each(&o)
+		w.end(&o)
 		o.redirected = 0
 	}
 }

@@ -26,7 +26,6 @@ type worker struct {
 	ended   []result.Op
 	endedAt time.Duration
 	refused int // flights of this exchange that were refused
-	unsent  int // of the last flights: no server can have got them
 	answer  check.Answer
 	one     [1][]byte
 
@@ -149,7 +148,7 @@ func (w *worker) record() {
 // exchange sends what has begun, and waits for all of it.
 func (w *worker) exchange() {
 	w.refused = 0
-	w.link.exchange(w.end)
+	w.link.exchange(w)
 	w.record()
 }
 
