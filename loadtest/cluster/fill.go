@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"sync"
 )
 
-// FillKey is the i-th of the keys that Fill writes.
+// FillKey is the i-th of the keys that [WriteKeys] writes.
 func FillKey(i int) []byte { return fmt.Appendf(nil, "key:%010d", i) }
 
 // FillValue fills b with what differs from call to call, and does not compress.
@@ -23,47 +24,38 @@ func FillValue(rnd *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// batch is how many SETs are under way at a time on a connection of Fill.
+// batch is how many SETs are under way at a time on a connection.
 const batch = 256
 
 // FillKeys writes keys 0 to keys-1 with values of size bytes, by conns connections at a time,
 // which take the addresses in turn.
 func FillKeys(ctx context.Context, addrs []string, keys, size, conns int) error {
-	return WriteKeys(ctx, addrs, size, conns, func(part int, set func(i int) error) error {
-		for i := part * keys / conns; i < (part+1)*keys/conns; i++ {
-			if err := set(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// WriteKeys writes those keys that each calls set with, part by part, as Fill does.
-func WriteKeys(ctx context.Context, addrs []string, size, conns int, each func(part int, set func(i int) error) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	faults := make([]error, conns)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var all sync.WaitGroup
 	for part := range conns {
 		all.Go(func() {
-			faults[part] = write(ctx, addrs[part%len(addrs)], uint64(part), size, func(set func(int) error) error { return each(part, set) })
-			if faults[part] != nil {
-				cancel()
+			own := func(yield func(int) bool) {
+				for i := part * keys / conns; i < (part+1)*keys/conns && yield(i); i++ {
+				}
+			}
+			if err := WriteKeys(ctx, addrs[part%len(addrs)], size, own); err != nil {
+				cancel(err)
 			}
 		})
 	}
 	all.Wait()
-	return errors.Join(faults...)
+	return context.Cause(ctx)
 }
 
-func write(ctx context.Context, addr string, seed uint64, size int, each func(set func(i int) error) error) error {
+// WriteKeys writes keys with values of size bytes over one connection.
+func WriteKeys(ctx context.Context, addr string, size int, keys iter.Seq[int]) error {
 	c, err := Dial(addr)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	rnd := rand.New(rand.NewPCG(seed, rand.Uint64()))
+	rnd := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	b := make([]byte, size)
 	waiting := 0
 	settle := func() error {
@@ -77,15 +69,13 @@ func write(ctx context.Context, addr string, seed uint64, size int, each func(se
 		}
 		return nil
 	}
-	err = each(func(i int) error {
+	for i := range keys {
 		c.Add([]byte("SET"), FillKey(i), FillValue(rnd, b))
-		if waiting++; waiting < batch {
-			return nil
+		if waiting++; waiting == batch {
+			if err := settle(); err != nil {
+				return err
+			}
 		}
-		return settle()
-	})
-	if err != nil {
-		return err
 	}
 	return settle()
 }

@@ -115,44 +115,34 @@ func (l *Loads) byNode(p *ring.Placement) map[string]float64 {
 // Chart sums up the load on the cells of the circle, and on nodes.
 func (l *Loads) Chart(began time.Time) result.Loads {
 	c := result.Loads{AtMS: milliseconds(time.Since(began)), PerSecond: make([]float64, circleCells)}
-	hundredth := func(x float64) float64 { return math.Round(100*x) / 100 }
-	for pieces := range chunks(l.Pieces, func(p *Piece) string { return p.Node }) {
-		n := result.NodeLoad{Node: pieces[0].Node}
-		for of := range chunks(pieces, func(p *Piece) ring.Range { return l.Placement.Lookup(p.Range.Start).Range }) {
-			rate := 0.0
-			for i := range of { // none is longer than a cell of the chart, or crosses its bounds
-				c.PerSecond[uint64(of[i].Range.Start)*circleCells>>32] += of[i].Ops
-				rate += of[i].Ops
-				n.BytesPerSecond += of[i].Rate.Bytes
-			}
-			n.PerSecond += rate
-			if n.Hottest == "" || rate > n.HottestRate {
-				n.Hottest, n.HottestRate = l.Placement.Lookup(of[0].Range.Start).Range.String(), rate
-			}
+	rates := make(map[ring.Range]float64) // of the ranges of the placement
+	for i := range l.Pieces {
+		p := &l.Pieces[i] // not longer than a cell of the chart, nor across its bounds
+		c.PerSecond[uint64(p.Range.Start)*circleCells>>32] += p.Ops
+		if last := len(c.Nodes) - 1; last < 0 || c.Nodes[last].Node != p.Node {
+			c.Nodes = append(c.Nodes, result.NodeLoad{Node: p.Node})
+			clear(rates)
 		}
-		n.PerSecond, n.BytesPerSecond, n.HottestRate = hundredth(n.PerSecond), hundredth(n.BytesPerSecond), hundredth(n.HottestRate)
-		c.Nodes = append(c.Nodes, n)
+		n := &c.Nodes[len(c.Nodes)-1]
+		n.PerSecond += p.Ops
+		n.BytesPerSecond += p.Rate.Bytes
+		of := l.Placement.Lookup(p.Range.Start).Range
+		rates[of] += p.Ops
+		if n.Hottest == "" || rates[of] > n.HottestRate {
+			n.Hottest, n.HottestRate = of.String(), rates[of]
+		}
 	}
-	for i, x := range c.PerSecond {
-		c.PerSecond[i] = hundredth(x)
+	hundredth := func(x *float64) { *x = math.Round(100**x) / 100 }
+	for i := range c.PerSecond {
+		hundredth(&c.PerSecond[i])
+	}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		hundredth(&n.PerSecond)
+		hundredth(&n.BytesPerSecond)
+		hundredth(&n.HottestRate)
 	}
 	return c
-}
-
-// chunks goes over runs of pieces that have something in common.
-func chunks[T comparable](all []Piece, of func(*Piece) T) func(yield func([]Piece) bool) {
-	return func(yield func([]Piece) bool) {
-		for from := 0; from < len(all); {
-			to := from + 1
-			for to < len(all) && of(&all[to]) == of(&all[from]) {
-				to++
-			}
-			if !yield(all[from:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }
 
 // LeastLoad is what has to be copied at the least for nodes to have the load that they have with another

@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime/pprof"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,9 +19,7 @@ type processors struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-
-	mu    sync.Mutex
-	cores map[string]float64 // by label; nil: not known
+	cores  atomic.Value // map[string]float64, by label; nil: not known
 }
 
 func startProcessors() *processors {
@@ -32,10 +31,7 @@ func startProcessors() *processors {
 
 func (p *processors) run() {
 	for p.ctx.Err() == nil {
-		cores := p.profile()
-		p.mu.Lock()
-		p.cores = cores
-		p.mu.Unlock()
+		p.cores.Store(p.profile())
 	}
 }
 
@@ -71,9 +67,8 @@ func (p *processors) last() map[string]float64 {
 	if p == nil {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.cores
+	cores, _ := p.cores.Load().(map[string]float64)
+	return cores
 }
 
 func (p *processors) stop() {

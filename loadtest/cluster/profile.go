@@ -12,11 +12,18 @@ import (
 
 var errProfile = errors.New("a profile that cannot be read")
 
+// Numbers of fields in github.com/google/pprof/proto/profile.proto.
+const (
+	profileSample, profileText = 2, 6
+	sampleValue, sampleLabel   = 2, 3
+	labelKey, labelText        = 1, 2
+)
+
 // worked reads a processor profile of this program, as runtime/pprof writes it, and returns
 // how long each value of a label has run; that of "" is all that has not the label.
 //
-// Of the format (github.com/google/pprof/proto/profile.proto) it reads samples, their second
-// value, which is nanoseconds, their labels that are text, and the table of texts.
+// Of the format it reads samples, their second value, which is nanoseconds, their labels that are
+// text, and the table of texts. Two values are few enough to be written one by one, not packed.
 func worked(profile []byte, label string) (map[string]time.Duration, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(profile))
 	if err != nil {
@@ -26,104 +33,71 @@ func worked(profile []byte, label string) (map[string]time.Duration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errProfile, err)
 	}
-	const fieldSample, fieldText = 2, 6
-	var samples [][]byte
-	var texts []string
-	for f := range fields(text, &err) {
-		switch f.number {
-		case fieldSample:
-			samples = append(samples, f.bytes)
-		case fieldText:
-			texts = append(texts, string(f.bytes))
-		}
+	all, err := readMessage(text)
+	if err != nil {
+		return nil, err
 	}
+	texts := all.texts[profileText]
 	of := make(map[string]time.Duration)
-	for _, sample := range samples {
-		value, took := "", int64(0)
-		const fieldValue, fieldLabel = 2, 3
-		values := 0
-		for f := range fields(sample, &err) {
-			switch f.number {
-			case fieldValue:
-				for _, v := range f.numbers() {
-					if values++; values == 2 {
-						took = int64(v)
-					}
-				}
-			case fieldLabel:
-				var key, str uint64
-				for l := range fields(f.bytes, &err) {
-					switch l.number {
-					case 1:
-						key = l.value
-					case 2:
-						str = l.value
-					}
-				}
-				if key < uint64(len(texts)) && str < uint64(len(texts)) && texts[key] == label {
-					value = texts[str]
-				}
+	for _, b := range all.texts[profileSample] {
+		sample, err := readMessage(b)
+		if err != nil {
+			return nil, err
+		}
+		value := ""
+		for _, b := range sample.texts[sampleLabel] {
+			l, err := readMessage(b)
+			if err != nil {
+				return nil, err
+			}
+			key, text := l.number(labelKey, 0), l.number(labelText, 0)
+			if n := uint64(len(texts)); key < n && text < n && string(texts[key]) == label {
+				value = string(texts[text])
 			}
 		}
-		of[value] += time.Duration(took)
+		of[value] += time.Duration(sample.number(sampleValue, 1))
 	}
-	return of, err
+	return of, nil
 }
 
-// A field is one of a message of protobuf.
-type field struct {
-	number uint64
-	value  uint64 // if it is a number
-	bytes  []byte // if it has a length
+// A message is one of protobuf: its fields by number, each as often as it comes.
+type message struct {
+	numbers map[uint64][]uint64
+	texts   map[uint64][][]byte
 }
 
-// numbers are those of a field that may have several.
-func (f field) numbers() (all []uint64) {
-	if f.bytes == nil {
-		return []uint64{f.value}
-	}
-	for b := f.bytes; len(b) > 0; {
-		v, n := binary.Uvarint(b)
+func readMessage(b []byte) (message, error) {
+	m := message{make(map[uint64][]uint64), make(map[uint64][][]byte)}
+	for len(b) > 0 {
+		tag, size := binary.Uvarint(b)
+		if size <= 0 {
+			return m, errProfile
+		}
+		value, n := binary.Uvarint(b[size:])
 		if n <= 0 {
-			return all
+			return m, errProfile
 		}
-		all, b = append(all, v), b[n:]
+		b = b[size+n:]
+		switch number := tag >> 3; tag & 7 {
+		case 0:
+			m.numbers[number] = append(m.numbers[number], value)
+		case 2:
+			if value > uint64(len(b)) {
+				return m, errProfile
+			}
+			m.texts[number] = append(m.texts[number], b[:value])
+			b = b[value:]
+		default: // which a profile does not have
+			return m, errProfile
+		}
 	}
-	return all
+	return m, nil
 }
 
-// fields goes over a message, up to where it cannot be read, which it tells.
-func fields(b []byte, fault *error) func(yield func(field) bool) {
-	return func(yield func(field) bool) {
-		for len(b) > 0 {
-			tag, n := binary.Uvarint(b)
-			if n <= 0 {
-				*fault = errProfile
-				return
-			}
-			b = b[n:]
-			f := field{number: tag >> 3}
-			switch tag & 7 {
-			case 0:
-				if f.value, n = binary.Uvarint(b); n <= 0 {
-					*fault = errProfile
-					return
-				}
-				b = b[n:]
-			case 2:
-				size, n := binary.Uvarint(b)
-				if n <= 0 || size > uint64(len(b)-n) {
-					*fault = errProfile
-					return
-				}
-				f.bytes, b = b[n:n+int(size)], b[n+int(size):]
-			default: // which a profile does not have
-				*fault = errProfile
-				return
-			}
-			if !yield(f) {
-				return
-			}
-		}
+// number is the i-th value of a field, 0 if there is none.
+func (m message) number(field uint64, i int) uint64 {
+	if all := m.numbers[field]; i < len(all) {
+		return all[i]
 	}
+	return 0
 }

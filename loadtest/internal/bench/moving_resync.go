@@ -68,18 +68,16 @@ func (o *movingOptions) resync(ctx context.Context) error {
 
 // change writes other values to some keys, spread at random, and returns their number.
 func (o *movingOptions) change(ctx context.Context, addr string) (changed int, err error) {
-	err = cluster.WriteKeys(ctx, []string{addr}, o.size, 1, func(_ int, set func(i int) error) error {
+	err = cluster.WriteKeys(ctx, addr, o.size, func(yield func(int) bool) {
 		rnd := rand.New(rand.NewPCG(4, 5))
 		for i := range o.keys {
 			if rnd.Float64()*100 >= o.missed {
 				continue
 			}
-			if err := set(i); err != nil {
-				return err
+			if changed++; !yield(i) {
+				return
 			}
-			changed++
 		}
-		return nil
 	})
 	return changed, err
 }
