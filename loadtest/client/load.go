@@ -40,7 +40,6 @@ type Load struct {
 	links     []link
 	fillers   []filler
 	filled    atomic.Int64
-	due       []atomic.Int64 // of each client in an open loop: what it does next
 	connected atomic.Int64
 	broken    atomic.Int64
 	why       atomic.Pointer[error] // the last connection broke
@@ -56,7 +55,7 @@ func Open(ctx context.Context, cfg Config) (*Load, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	l := &Load{cfg: cfg, base: time.Now(), stop: make(chan struct{}), due: make([]atomic.Int64, cfg.Workload.Clients)}
+	l := &Load{cfg: cfg, base: time.Now(), stop: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	var commands []string
 	for i := range cfg.Workload.Mix.Commands {
@@ -182,7 +181,6 @@ func (l *Load) Start() {
 			if l.cfg.Check != nil {
 				w.chk = l.cfg.Check.Client(i)
 			}
-			l.due[i].Store(int64(l.began))
 			l.clients.Go(func() { w.run(i) })
 		}
 		l.watcher.Go(func() { l.strain.watch(l.stop) })
@@ -198,9 +196,9 @@ func (w *worker) run(i int) {
 	case !l.cfg.Workload.Rate.Open():
 		w.closed(c)
 	case direct:
-		w.openDirect(i, d, c)
+		w.openDirect(d, c)
 	default:
-		w.open(i, c)
+		w.open(c)
 	}
 }
 
@@ -216,21 +214,7 @@ func (l *Load) Phase(name string) {
 
 // Now is how it goes.
 func (l *Load) Now() Live {
-	now := l.now()
-	return Live{
-		Live: l.series.Live(now - l.began), Saturated: l.strain.share(), Behind: l.behind(now), Connected: int(l.connected.Load()),
-	}
-}
-
-// behind is by how much the client that is latest is late.
-func (l *Load) behind(now time.Duration) (most time.Duration) {
-	if !l.cfg.Workload.Rate.Open() || !l.started {
-		return 0
-	}
-	for i := range l.due {
-		most = max(most, now-time.Duration(l.due[i].Load()))
-	}
-	return most
+	return Live{Live: l.series.Live(l.now() - l.began), Connected: int(l.connected.Load())}
 }
 
 // Stop lets clients end what they are at, and returns what they saw. If ctx ends before,
@@ -240,8 +224,7 @@ func (l *Load) Stop(ctx context.Context) (Result, error) {
 		return Result{}, errors.New("client: stopped without having been started, or twice")
 	}
 	l.stopped = true
-	now := l.now()
-	r := Result{Series: l.series, Behind: l.behind(now)}
+	r := Result{Series: l.series}
 	close(l.stop)
 	done := make(chan struct{})
 	go func() {

@@ -37,12 +37,11 @@ func (s *schedule) begin(n int, now time.Duration) int {
 }
 
 // open asks at its times, by a link that sends and waits.
-func (w *worker) open(number int, c *workload.Client) {
+func (w *worker) open(c *workload.Client) {
 	s := newSchedule(w, c)
 	defer w.l.alarm.drop(&w.bell)
 	for !over(w.l.stop) && w.link.ready() {
 		now := w.l.now()
-		w.l.due[number].Store(int64(s.due))
 		if s.begin(w.l.cfg.Pipeline, now) > 0 {
 			w.exchange()
 			continue
@@ -58,11 +57,10 @@ func (w *worker) open(number int, c *workload.Client) {
 
 // openDirect asks at its times, by a connection of its own, whether or not answers are on
 // their way.
-func (w *worker) openDirect(number int, d *direct, c *workload.Client) {
+func (w *worker) openDirect(d *direct, c *workload.Client) {
 	s := newSchedule(w, c)
 	defer w.l.alarm.drop(&w.bell)
 	for !over(w.l.stop) && (w.flying > 0 && d.conn != nil || d.ready()) {
-		w.l.due[number].Store(int64(s.due))
 		if err := w.turn(s, d); err != nil {
 			d.abandon(w, err)
 		}

@@ -28,13 +28,15 @@ func TestOpenLoopCountsWaitingTime(t *testing.T) {
 		closed := make(chan struct{})
 		gate.Store(&closed)
 		time.Sleep(200 * time.Millisecond)
-		if behind := l.Now().Behind; behind < 100*time.Millisecond {
-			t.Errorf("after 200 ms of silence, it is %s behind", behind)
-		}
 		gate.Store(nil)
 		close(closed)
 		untilDone(t, l, l.Now().Operations+800)
-		took := time.Since(started) // until it is told to stop: what that takes is no time for operations
+		// In the end, nothing has been left out.
+		for ctx := within(t); float64(l.Now().Operations) < 2000*time.Since(started).Seconds()-100; time.Sleep(time.Millisecond) {
+			if ctx.Err() != nil {
+				t.Fatalf("after a minute, %d operations are done in %v", l.Now().Operations, time.Since(started))
+			}
+		}
 		r, err := l.Stop(within(t))
 		if err != nil {
 			t.Fatal(err)
@@ -46,10 +48,6 @@ func TestOpenLoopCountsWaitingTime(t *testing.T) {
 		}
 		if all.Service == nil || all.Service.Mean >= all.Latency.Mean {
 			t.Errorf("service %+v, latency %+v", all.Service, all.Latency)
-		}
-		due := int64((took - r.Behind).Seconds() * 2000)
-		if all.Operations < due-int64(w.Clients) {
-			t.Errorf("%d operations of %d", all.Operations, due)
 		}
 	}
 }

@@ -19,9 +19,6 @@ type Result struct {
 	// to wait for a processor for longer than a millisecond: clients had to, too, and
 	// what they saw is not only the servers'.
 	Saturated float64
-	// Behind is by how much the client that was latest was behind its schedule at the
-	// end, in an open loop.
-	Behind time.Duration
 	// Broken is how many connections broke, or came to nothing, and Why the last did. It is
 	// not known of clients that share theirs.
 	Broken int64
@@ -31,7 +28,5 @@ type Result struct {
 // A Live is how it goes.
 type Live struct {
 	result.Live
-	Saturated float64       // as in Result, so far
-	Behind    time.Duration // as in Result, now
-	Connected int           // clients that have a connection
+	Connected int // clients that have a connection
 }

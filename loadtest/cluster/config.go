@@ -15,7 +15,7 @@ import (
 // A Config says what cluster to run. Only Contestant and Nodes must be given.
 //
 // All nodes run on one machine, mostly in one process, so that they get far less memory than
-// a node of its own would: by default 16 MiB of cache, 16 MiB of block cache and memtables of
+// a node of its own would: 16 MiB of cache, 16 MiB of block cache and memtables of
 // 4 MiB each, which is some 60 MiB a node when they are full. Contestants that are compared
 // must have the same.
 type Config struct {
@@ -45,9 +45,6 @@ type Config struct {
 	// SpareFirst keeps the first node from leaving and from being killed as long as there
 	// is another, for clients that go through it alone.
 	SpareFirst bool
-	// Cache, BlockCache and MemTable are in bytes, of each node; see [node.Config]. 0 is
-	// the fleet's default; a negative Cache is none.
-	Cache, BlockCache, MemTable int64
 	// Logger gets what the nodes log, each with the name of its node; nil: nobody does. Of
 	// processes it gets lines.
 	Logger *slog.Logger
@@ -56,10 +53,6 @@ type Config struct {
 // Defaults of a fleet, where they are not those of a node.
 const (
 	DefaultRereplicateAfter = 3 * time.Second
-	DefaultCache            = 16 << 20
-	DefaultBlockCache       = 16 << 20
-	DefaultMemTable         = 4 << 20
-
 	// MostNodes is how many a fleet may have at a time.
 	MostNodes = 64
 )
@@ -70,9 +63,6 @@ func (c *Config) EnsureDefaults() {
 	c.Fsync = cmp.Or(c.Fsync, node.FsyncEverysec)
 	c.RereplicateAfter = cmp.Or(c.RereplicateAfter, DefaultRereplicateAfter)
 	c.Dir = cmp.Or(c.Dir, os.TempDir())
-	c.Cache = cmp.Or(c.Cache, DefaultCache)
-	c.BlockCache = cmp.Or(c.BlockCache, DefaultBlockCache)
-	c.MemTable = cmp.Or(c.MemTable, DefaultMemTable)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
@@ -116,7 +106,7 @@ func (c *Config) node(of strategy.Config) node.Config {
 		n.Cells.Slack = of.Cells.Slack
 	}
 	n.Backups, n.RereplicateAfter, n.RequirePass = c.Backups, c.RereplicateAfter, c.Password
-	n.Cache, n.BlockCache, n.MemTableSize = max(0, c.Cache), c.BlockCache, c.MemTable
+	n.Cache, n.BlockCache, n.MemTableSize = 16<<20, 16<<20, 4<<20
 	if c.Redirect {
 		n.Route = node.RouteRedirect
 	}

@@ -45,7 +45,7 @@ func (d *directory) find(ctx context.Context) ([]Node, error) {
 		d.asked, d.nodes = time.Now(), nil
 		for _, n := range report.Nodes {
 			if n.Health == status.Alive && n.Role == "store" && n.Addr != "" && n.State != status.Stray {
-				d.nodes = append(d.nodes, Node{ID: n.ID, Addr: n.Addr, Leaving: n.State == status.Leaving})
+				d.nodes = append(d.nodes, Node{ID: n.ID, Addr: n.Addr})
 			}
 		}
 		return d.nodes, nil

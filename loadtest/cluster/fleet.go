@@ -134,7 +134,6 @@ func (f *Cluster) Addrs() []string {
 // A Node is one that is up.
 type Node struct {
 	ID, Addr string
-	Leaving  bool
 	Embedded bool // it runs in this process
 }
 
@@ -145,7 +144,7 @@ func (f *Cluster) Nodes() []Node {
 	var nodes []Node
 	for _, m := range f.members {
 		if m.state != dead {
-			nodes = append(nodes, Node{ID: m.id, Addr: m.at.client, Leaving: m.state == leaving, Embedded: !f.cfg.Processes})
+			nodes = append(nodes, Node{ID: m.id, Addr: m.at.client, Embedded: !f.cfg.Processes})
 		}
 	}
 	return nodes
