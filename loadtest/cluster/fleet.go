@@ -35,7 +35,7 @@ type Cluster struct {
 	evened  bool            // there may be overrides
 	members []*member       // in the order in which they joined; those that left are not in it
 	joined  int             // ever
-	watches map[*Watch]struct{}
+	watches []*Watch
 	// releases end the reservations of all members' ports, also of those that left.
 	releases []func()
 	ends     sync.WaitGroup // of those who wait for a member's end
@@ -86,10 +86,7 @@ func Start(ctx context.Context, cfg Config) (f *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &Cluster{
-		cfg: cfg, founding: of.Strategy, placing: of.Strategy, base: cfg.node(of.Strategy), log: cfg.Logger,
-		watches: make(map[*Watch]struct{}),
-	}
+	f = &Cluster{cfg: cfg, founding: of.Strategy, placing: of.Strategy, base: cfg.node(of.Strategy), log: cfg.Logger}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	if cfg.Processes && cfg.Binary == "" {
 		if f.cfg.Binary, err = os.Executable(); err != nil {
@@ -150,21 +147,23 @@ func (f *Cluster) Nodes() []Node {
 	return nodes
 }
 
+func (f *Cluster) watchers() []*Watch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.watches)
+}
+
 // Close ends all nodes and removes their directories. Calls after the first do nothing.
 func (f *Cluster) Close() error {
 	f.cancel() // an event ends at once
 	f.events.Lock()
 	defer f.events.Unlock()
-	f.mu.Lock()
-	watches := f.watches
-	f.watches = nil
-	f.mu.Unlock()
-	for w := range watches {
+	for _, w := range f.watchers() {
 		w.Stop()
 	}
 	f.mu.Lock()
-	members := f.members
-	f.members = nil
+	members, releases := f.members, f.releases
+	f.members, f.releases = nil, nil
 	f.mu.Unlock()
 	var ends sync.WaitGroup
 	for _, m := range members {
@@ -174,12 +173,9 @@ func (f *Cluster) Close() error {
 	}
 	ends.Wait()
 	f.ends.Wait()
-	f.mu.Lock()
-	for _, release := range f.releases {
+	for _, release := range releases {
 		release()
 	}
-	f.releases = nil
-	f.mu.Unlock()
 	if err := os.RemoveAll(f.dir); err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}

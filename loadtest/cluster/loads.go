@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,22 +44,17 @@ func (w *Watch) Loads(ctx context.Context) (*Loads, error) {
 	w.looking.Lock()
 	defer w.looking.Unlock()
 	up := w.up()
-	l := &Loads{}
-	var mu sync.Mutex
+	l := new(Loads)
+	pieces, faults := make([][]Piece, len(up)), make([]error, len(up))
 	var asking sync.WaitGroup
-	var fault error
-	for _, n := range up {
-		asking.Go(func() {
-			pieces, err := n.loads(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			l.Pieces, fault = append(l.Pieces, pieces...), cmp.Or(fault, err)
-		})
+	for i, n := range up {
+		asking.Go(func() { pieces[i], faults[i] = n.loads(ctx) })
 	}
 	asking.Wait()
-	if fault != nil {
-		return nil, fmt.Errorf("cluster: load on ranges: %w", fault)
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("cluster: load on ranges: %w", err)
 	}
+	l.Pieces = slices.Concat(pieces...)
 	slices.SortStableFunc(l.Pieces, func(a, b Piece) int { return cmp.Compare(a.Node, b.Node) })
 	var err error
 	l.Placement, err = readPlacement(up[0].line.do(ctx, "RING", "PLACEMENT"))

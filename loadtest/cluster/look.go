@@ -24,21 +24,13 @@ func (w *Watch) look(ctx context.Context) error {
 		return err
 	}
 	w.meet(there)
-	var mu sync.Mutex
 	var asking sync.WaitGroup
 	for _, n := range w.nodes {
-		if !n.there {
+		if n.there {
+			asking.Go(func() { n.fault = n.ask(ctx, w.access, w.began) })
+		} else {
 			n.hangUp()
-			continue
 		}
-		asking.Go(func() {
-			since, err := n.ask(ctx, w.access, w.began)
-			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				w.sum = w.sum.add(since)
-			}
-		})
 	}
 	asking.Wait()
 	up := w.up()
@@ -51,11 +43,14 @@ func (w *Watch) look(ctx context.Context) error {
 		}
 		return errors.Join(faults...)
 	}
+	for _, n := range up {
+		w.sum = w.sum.add(n.since)
+	}
 	w.chart(ctx, up)
 	return nil
 }
 
-// meet notes who is up.
+// meet notes which nodes are up.
 func (w *Watch) meet(there []Node) {
 	for _, n := range w.nodes {
 		n.there = false
@@ -128,13 +123,7 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // lookOnce has all who watch the fleet look, before what a node has counted goes with it.
 func (f *Cluster) lookOnce(ctx context.Context) {
-	f.mu.Lock()
-	watches := make([]*Watch, 0, len(f.watches))
-	for w := range f.watches {
-		watches = append(watches, w)
-	}
-	f.mu.Unlock()
-	for _, w := range watches {
+	for _, w := range f.watchers() {
 		_ = w.look(ctx)
 	}
 }

@@ -91,8 +91,7 @@ func StartWatch(ctx context.Context, cfg WatchConfig) (*Watch, error) {
 		return nil, errors.New("cluster: watch: no address of a node")
 	}
 	d := &directory{access: access{cfg.Username, cfg.Password, cfg.TLS}, addrs: cfg.Addrs}
-	w := newWatch(cfg, d.access, d.find)
-	return w, w.start(ctx)
+	return newWatch(cfg, d.access, d.find).start(ctx)
 }
 
 // Watch watches the fleet, until the watch is stopped or the fleet closed.
@@ -105,16 +104,17 @@ func (f *Cluster) Watch(ctx context.Context, cfg WatchConfig) (*Watch, error) {
 	if cfg.Profile && !f.cfg.Processes {
 		w.procs = startProcessors()
 	}
-	if err := w.start(ctx); err != nil {
+	w, err := w.start(ctx)
+	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
-	open := f.watches != nil
-	if open {
-		f.watches[w] = struct{}{}
+	closed := f.ctx.Err() != nil
+	if !closed {
+		f.watches = append(f.watches, w)
 	}
 	f.mu.Unlock()
-	if !open {
+	if closed {
 		w.Stop()
 		return nil, ErrClosed
 	}
@@ -128,13 +128,13 @@ func newWatch(cfg WatchConfig, a access, find func(context.Context) ([]Node, err
 }
 
 // start takes a first look, and ends the watch if no node answers.
-func (w *Watch) start(ctx context.Context) error {
+func (w *Watch) start(ctx context.Context) (*Watch, error) {
 	if err := w.look(ctx); err != nil {
 		w.end()
-		return fmt.Errorf("cluster: watch: %w", err)
+		return nil, fmt.Errorf("cluster: watch: %w", err)
 	}
 	w.done.Go(w.run)
-	return nil
+	return w, nil
 }
 
 // run takes samples, and a last one when it is over.

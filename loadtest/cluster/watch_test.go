@@ -92,8 +92,8 @@ func still(t *testing.T, find func() []Node) *Watch {
 	t.Helper()
 	cfg := WatchConfig{Every: time.Hour}
 	cfg.EnsureDefaults()
-	w := newWatch(cfg, access{}, func(context.Context) ([]Node, error) { return find(), nil })
-	if err := w.start(context.Background()); err != nil {
+	w, err := newWatch(cfg, access{}, func(context.Context) ([]Node, error) { return find(), nil }).start(context.Background())
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Stop() })

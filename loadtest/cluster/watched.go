@@ -60,6 +60,7 @@ type watched struct {
 	at        time.Time // when it told its figures
 	figures   figures
 	counted   counts  // by this start
+	since     counts  // by the last ask
 	perSecond float64 // commands, since the time before
 	cores     float64
 }
@@ -67,25 +68,25 @@ type watched struct {
 // asks is how many commands of a look a node counts among others'.
 const asks = 2
 
-// ask takes the node's figures and returns what it has counted since the last time. What it
+// ask takes the node's figures, and what it has counted since the last time. What it
 // had counted when it was met first does not count, unless it has started since began.
-func (n *watched) ask(ctx context.Context, a access, began time.Time) (since counts, err error) {
+func (n *watched) ask(ctx context.Context, a access, began time.Time) (err error) {
 	defer func() {
-		if n.fault = err; err != nil {
+		if err != nil {
 			n.hangUp()
 		}
 	}()
 	if n.line == nil {
 		if n.line, err = a.dial(ctx, n.Addr); err != nil {
-			return since, err
+			return err
 		}
 	}
 	f, err := n.read(ctx)
 	if err != nil {
-		return since, err
+		return err
 	}
 	if f["node"] != n.ID {
-		return since, fmt.Errorf("it is node %s, and not %s", f["node"], n.ID)
+		return fmt.Errorf("it is node %s, and not %s", f["node"], n.ID)
 	}
 	now, count := time.Now(), f.counts()
 	steady := n.figures["run_id"] == f["run_id"]
@@ -97,16 +98,16 @@ func (n *watched) ask(ctx context.Context, a access, began time.Time) (since cou
 	default:
 		n.counted = count
 	}
-	since = count.sub(n.counted)
+	n.since = count.sub(n.counted)
 	n.perSecond, n.cores = 0, 0
 	if took := now.Sub(n.at).Seconds(); steady && took > 0 {
-		n.perSecond, n.cores = float64(since.executed)/took, since.cpu/took
+		n.perSecond, n.cores = float64(n.since.executed)/took, n.since.cpu/took
 	}
 	if steady {
 		count.executed += asks
 	}
 	n.at, n.figures, n.counted = now, f, count
-	return since, nil
+	return nil
 }
 
 // read asks for all figures at a time.
