@@ -10,22 +10,13 @@ import (
 // runtime may be a millisecond late while nothing runs, which would be most of a latency.
 type alarm struct {
 	now   func() time.Duration
-	clock clock
+	clock *clock
 	done  sync.WaitGroup
 
 	mu    sync.Mutex
 	bells bells
 	next  time.Duration // when the clock rings next; 0: never
 	ended bool
-}
-
-// A clock rings once at a time.
-type clock interface {
-	// ring has wait return after so long.
-	ring(after time.Duration)
-	// wait returns false once it is closed.
-	wait() bool
-	close()
 }
 
 // A bell is rung once at a time. The zero bell is not set.

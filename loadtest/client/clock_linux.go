@@ -8,32 +8,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A timerClock is a timer of the kernel's, on which the network poller waits.
-type timerClock struct {
+// A clock is a timer of the kernel's, on which the network poller waits. It rings once at a time.
+type clock struct {
 	fd   int
 	file *os.File
 }
 
-func newClock() (clock, error) {
+func newClock() (*clock, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make a timer: %w", err)
 	}
-	return &timerClock{fd, os.NewFile(uintptr(fd), "timer")}, nil
+	return &clock{fd, os.NewFile(uintptr(fd), "timer")}, nil
 }
 
-// ring is not called after close, so that the descriptor is its own.
-func (c *timerClock) ring(after time.Duration) {
+// ring has wait return after so long. It is not called after close, so that the descriptor is its own.
+func (c *clock) ring(after time.Duration) {
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(after))}
 	if err := unix.TimerfdSettime(c.fd, 0, &spec, nil); err != nil {
 		panic("client: a timer cannot be set: " + err.Error())
 	}
 }
 
-func (c *timerClock) wait() bool {
+// wait returns false once the clock is closed.
+func (c *clock) wait() bool {
 	var times [8]byte
 	_, err := c.file.Read(times[:])
 	return err == nil
 }
 
-func (c *timerClock) close() { _ = c.file.Close() }
+func (c *clock) close() { _ = c.file.Close() }

@@ -4,19 +4,21 @@ package client
 
 import "time"
 
-// A timerClock is a timer of the runtime.
-type timerClock struct {
+// A clock is a timer of the runtime. It rings once at a time.
+type clock struct {
 	timer *time.Timer
 	end   chan struct{}
 }
 
-func newClock() (clock, error) {
-	return &timerClock{time.NewTimer(time.Hour), make(chan struct{})}, nil
+func newClock() (*clock, error) {
+	return &clock{time.NewTimer(time.Hour), make(chan struct{})}, nil
 }
 
-func (c *timerClock) ring(after time.Duration) { c.timer.Reset(after) }
+// ring has wait return after so long.
+func (c *clock) ring(after time.Duration) { c.timer.Reset(after) }
 
-func (c *timerClock) wait() bool {
+// wait returns false once the clock is closed.
+func (c *clock) wait() bool {
 	select {
 	case <-c.timer.C:
 		return true
@@ -25,7 +27,7 @@ func (c *timerClock) wait() bool {
 	}
 }
 
-func (c *timerClock) close() {
+func (c *clock) close() {
 	c.timer.Stop()
 	close(c.end)
 }

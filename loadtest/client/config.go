@@ -1,10 +1,12 @@
 package client
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
@@ -37,10 +39,8 @@ func (r Route) String() string {
 
 // ParseRoute reads the word for a route.
 func ParseRoute(text string) (Route, error) {
-	for i, word := range routes {
-		if word == text {
-			return Route(i), nil
-		}
+	if i := slices.Index(routes, text); i >= 0 {
+		return Route(i), nil
 	}
 	return 0, fmt.Errorf("route %.40q: want one, any, ring or cluster", text)
 }
@@ -48,9 +48,6 @@ func ParseRoute(text string) (Route, error) {
 const (
 	// MaxPipeline is the most operations that a connection may have in flight.
 	MaxPipeline = 10_000
-
-	usualTimeout = 10 * time.Second
-	usualWindow  = 100 * time.Millisecond
 	// maxFillers is how many connections fill at a time.
 	maxFillers = 16
 )
@@ -89,15 +86,9 @@ func (c *Config) Writers() int { return c.Workload.Clients + maxFillers }
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
-	if c.Pipeline == 0 {
-		c.Pipeline = 1
-	}
-	if c.Timeout == 0 {
-		c.Timeout = usualTimeout
-	}
-	if c.Window == 0 {
-		c.Window = usualWindow
-	}
+	c.Pipeline = cmp.Or(c.Pipeline, 1)
+	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
+	c.Window = cmp.Or(c.Window, 100*time.Millisecond)
 }
 
 // Validate reports every fault at once.
@@ -144,7 +135,7 @@ func (c *Config) Validate() error {
 
 // scattered finds a command of several keys that need not lie together.
 func (c *Config) scattered() (string, bool) {
-	tagged := bytes.ContainsRune([]byte(c.Workload.Prefix), '{') && bytes.ContainsRune([]byte(c.Workload.Prefix), '}')
+	tagged := strings.Contains(c.Workload.Prefix, "{") && strings.Contains(c.Workload.Prefix, "}")
 	if tagged && len(c.Workload.Names) == 0 {
 		return "", false
 	}

@@ -45,7 +45,7 @@ type Load struct {
 	why       atomic.Pointer[error] // the last connection broke
 
 	started, stopped bool
-	clients, watcher sync.WaitGroup
+	running          sync.WaitGroup // clients, and what watches the strain
 }
 
 // Open connects all clients. The error lists every fault of the Config, or what became of
@@ -121,28 +121,18 @@ func (l *Load) connect(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	return together(faults)
+	return distinct(faults)
 }
 
-// together is what became of clients that could not connect, said once where many say the
-// same.
-func together(faults []error) error {
-	clients := make(map[string]int)
+// distinct joins the faults of clients that could not connect, each text once.
+func distinct(faults []error) error {
 	var all []error
+	seen := make(map[string]bool)
 	for _, err := range faults {
-		if err == nil {
-			continue
+		if err != nil && !seen[err.Error()] {
+			seen[err.Error()] = true
+			all = append(all, fmt.Errorf("connect: %w", err))
 		}
-		if clients[err.Error()]++; clients[err.Error()] == 1 {
-			all = append(all, err)
-		}
-	}
-	for i, err := range all {
-		noun := "clients"
-		if clients[err.Error()] == 1 {
-			noun = "client"
-		}
-		all[i] = fmt.Errorf("connect %d %s: %w", clients[err.Error()], noun, err)
 	}
 	return errors.Join(all...)
 }
@@ -181,9 +171,9 @@ func (l *Load) Start() {
 			if l.cfg.Check != nil {
 				w.chk = l.cfg.Check.Client(i)
 			}
-			l.clients.Go(func() { w.run(i) })
+			l.running.Go(func() { w.run(i) })
 		}
-		l.watcher.Go(func() { l.strain.watch(l.stop) })
+		l.running.Go(func() { l.strain.watch(l.stop) })
 	})
 }
 
@@ -226,20 +216,12 @@ func (l *Load) Stop(ctx context.Context) (Result, error) {
 	l.stopped = true
 	r := Result{Series: l.series}
 	close(l.stop)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.clients.Wait()
-		l.watcher.Wait()
-	}()
-	var err error
 	l.alarm.end()
-	select {
-	case <-done:
-	case <-ctx.Done():
+	isInTime := context.AfterFunc(ctx, l.cancel)
+	l.running.Wait()
+	var err error
+	if !isInTime() {
 		err = fmt.Errorf("client: clients were cut off: %w", context.Cause(ctx))
-		l.cancel()
-		<-done
 	}
 	r.Took = l.now() - l.began
 	l.series.End(r.Took)

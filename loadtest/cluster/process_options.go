@@ -5,9 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -59,26 +59,19 @@ func (o *ProcessOptions) Prepare(ctx context.Context, command string) (tidy func
 
 // Start starts a node, which joins those that are there.
 func (o *ProcessOptions) Start(ctx context.Context, id string, crew []*Process, flags ...string) (*Process, error) {
-	how := ProcessConfig{
-		Binary: o.Binary, ID: id, Dir: filepath.Join(o.Dir, id), Log: o.log(),
-		Flags: append(append([]string{"--log-level", o.level()}, flags...), strings.Fields(o.Serve)...),
-	}
+	how := ProcessConfig{Binary: o.Binary, ID: id, Dir: filepath.Join(o.Dir, id), Log: os.Stderr}
 	if o.Strategy != "" {
-		how.Flags = append([]string{"--strategy", o.Strategy}, how.Flags...)
+		how.Flags = append(how.Flags, "--strategy", o.Strategy)
 	}
+	level := "error"
+	if o.Verbose {
+		level = "info"
+	}
+	how.Flags = append(append(how.Flags, "--log-level", level), slices.Concat(flags, strings.Fields(o.Serve))...)
 	if len(crew) > 0 {
 		how.Join = crew[0].Gossip
 	}
 	return StartProcess(ctx, how)
-}
-
-func (o *ProcessOptions) log() io.Writer { return os.Stderr }
-
-func (o *ProcessOptions) level() string {
-	if o.Verbose {
-		return "info"
-	}
-	return "error"
 }
 
 // StartAll starts n1 to nN, one after the other.
@@ -95,8 +88,8 @@ func (o *ProcessOptions) StartAll(ctx context.Context, n int, flags ...string) (
 
 // StopProcesses ends nodes in order, the last first.
 func StopProcesses(crew []*Process) (err error) {
-	for i := len(crew) - 1; i >= 0; i-- {
-		err = errors.Join(err, crew[i].Stop())
+	for _, n := range slices.Backward(crew) {
+		err = errors.Join(err, n.Stop())
 	}
 	return err
 }
