@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
@@ -45,9 +44,6 @@ type Config struct {
 	// SpareFirst keeps the first node from leaving and from being killed as long as there
 	// is another, for clients that go through it alone.
 	SpareFirst bool
-	// Logger gets what the nodes log, each with the name of its node; nil: nobody does. Of
-	// processes it gets lines.
-	Logger *slog.Logger
 }
 
 // Defaults of a fleet, where they are not those of a node.
@@ -63,7 +59,6 @@ func (c *Config) EnsureDefaults() {
 	c.Fsync = cmp.Or(c.Fsync, node.FsyncEverysec)
 	c.RereplicateAfter = cmp.Or(c.RereplicateAfter, DefaultRereplicateAfter)
 	c.Dir = cmp.Or(c.Dir, os.TempDir())
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 }
 
 // Validate reports every fault at once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime/pprof"
 	"slices"
@@ -23,7 +22,6 @@ type Cluster struct {
 	founding strategy.Config // with which nodes start
 	base     node.Config     // of all nodes
 	dir      string
-	log      *slog.Logger
 
 	ctx    context.Context // ends when the fleet is closed
 	cancel context.CancelFunc
@@ -86,7 +84,7 @@ func Start(ctx context.Context, cfg Config) (f *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &Cluster{cfg: cfg, founding: of.Strategy, placing: of.Strategy, base: cfg.node(of.Strategy), log: cfg.Logger}
+	f = &Cluster{cfg: cfg, founding: of.Strategy, placing: of.Strategy, base: cfg.node(of.Strategy)}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	if cfg.Processes && cfg.Binary == "" {
 		if f.cfg.Binary, err = os.Executable(); err != nil {
@@ -226,25 +224,20 @@ func (f *Cluster) run(ctx context.Context, m *member, join []string) error {
 	return nil
 }
 
-// await takes a member out that has left, and tells of one that has ended otherwise.
+// await takes a member out that has left, and notes that one is dead that has ended otherwise.
 func (f *Cluster) await(m *member, body body) {
 	<-body.Done()
 	f.mu.Lock()
 	left := m.state == leaving
 	lost := m.state == up && f.ctx.Err() == nil
 	f.mu.Unlock()
-	if lost {
-		f.log.Error("a node has stopped unexpectedly", "node", m.id)
-	}
 	if !left && !lost {
 		return // it was killed
 	}
 	if left {
 		f.lookOnce(f.ctx) // what it has handed over is not known to others
 	}
-	if err := body.Close(); err != nil {
-		f.log.Warn("closing a node failed", "node", m.id, "err", err)
-	}
+	_ = body.Close() // it has nothing that is wanted any more, or has ended
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if lost {
@@ -267,7 +260,6 @@ func (f *Cluster) embed(ctx context.Context, m *member, listens at, join []strin
 	cfg := f.base
 	cfg.ID, cfg.Dir, cfg.Join = m.id, m.dir, join
 	cfg.Addr, cfg.BusAddr, cfg.GossipAddr = listens.client, listens.bus, listens.gossip
-	cfg.Logger = f.log.With("at", m.id)
 	// All that the node starts inherits the label.
 	pprof.Do(ctx, pprof.Labels(Label, m.id), func(context.Context) { n, err = node.Open(cfg) })
 	return n, err

@@ -3,9 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,11 +14,7 @@ import (
 )
 
 func testConfig(t *testing.T, contestant string) Config {
-	cfg := Config{Contestant: contestant, Nodes: 3, Backups: 1, Dir: t.TempDir(), Password: "secret"}
-	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
-		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	}
-	return cfg
+	return Config{Contestant: contestant, Nodes: 3, Backups: 1, Dir: t.TempDir(), Password: "secret"}
 }
 
 // empty tells that nothing is left in a directory.
@@ -259,16 +254,14 @@ func TestClientsFindANodeThatIsReady(t *testing.T) {
 	}
 }
 
-// A process logs by lines, and the last says why it ended.
-func TestLinesOfProcesses(t *testing.T) {
-	var logged strings.Builder
-	l := &lines{log: slog.New(slog.NewTextHandler(&logged, nil))}
-	for _, part := range []string{"one\ntw", "o\nth", strings.Repeat("x", 70<<10), "three\n"} {
-		if n, err := io.WriteString(l, part); n != len(part) || err != nil {
-			t.Error(n, err)
+func TestLastLineOfALogSaysWhyAProcessEnded(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "n1.log")
+	for text, want := range map[string]string{"": "", "one\n": "one", "one\ntwo\nthree\n": "three", "one\ntwo": "two"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := l.last(); err == nil || err.Error() != "three" || strings.Count(logged.String(), "\n") != 3 {
-		t.Errorf("%v; %s", err, logged.String())
+		if err := lastLine(name); err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

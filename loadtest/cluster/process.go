@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -29,11 +27,14 @@ func (p process) Close() error { return p.Stop(closeTime) }
 
 // spawn starts a member in a process of its own, and waits until it answers.
 func (f *Cluster) spawn(ctx context.Context, m *member, listens at, join []string) (body, error) {
-	log := &lines{log: f.log.With("at", m.id)}
+	log, err := os.Create(m.dir + ".log")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
 	cmd := exec.Command(f.cfg.Binary, f.flags(m, listens, join)...)
 	cmd.Env = append(CleanEnvironment(os.Environ()), "RINGSIDE_REQUIREPASS="+f.cfg.Password)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = attributes()
 	child, err := Launch(cmd)
 	if err != nil {
@@ -45,9 +46,19 @@ func (f *Cluster) spawn(ctx context.Context, m *member, listens at, join []strin
 	})
 	if err != nil {
 		child.Kill()
-		return nil, errors.Join(err, log.last())
+		return nil, errors.Join(err, lastLine(log.Name()))
 	}
 	return process{child}, nil
+}
+
+// lastLine is the last line of a log as an error; nil without any.
+func lastLine(name string) error {
+	text, err := os.ReadFile(name)
+	text = bytes.TrimSpace(text)
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	return errors.New(string(text[bytes.LastIndexByte(text, '\n')+1:]))
 }
 
 // flags are those of ringside serve.
@@ -77,42 +88,4 @@ func (f *Cluster) flags(m *member, listens at, join []string) []string {
 		add("join", strings.Join(join, ","))
 	}
 	return flags
-}
-
-// lines log what a process writes, line by line.
-type lines struct {
-	log *slog.Logger
-
-	mu   sync.Mutex
-	rest []byte
-	said string
-}
-
-// Write implements io.Writer.
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rest = append(l.rest, b...)
-	for {
-		line, rest, ok := bytes.Cut(l.rest, []byte("\n"))
-		if !ok {
-			break
-		}
-		l.said, l.rest = string(line), rest
-		l.log.Warn(l.said)
-	}
-	if len(l.rest) > 64<<10 {
-		l.rest = nil
-	}
-	return len(b), nil
-}
-
-// last is the last line, as an error.
-func (l *lines) last() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.said == "" {
-		return nil
-	}
-	return errors.New(l.said)
 }
