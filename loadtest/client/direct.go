@@ -30,7 +30,7 @@ var errUnasked = fmt.Errorf("%w: reply without a request", wire.ErrReply)
 type direct struct {
 	l       *Load
 	life    context.Context // connections end with it
-	done    <-chan struct{} // nothing is tried any more
+	until   context.Context // nothing is tried any more
 	number  int             // of the client
 	conn    *conn
 	targets []string // as they were last
@@ -79,7 +79,7 @@ func (d *direct) ready() bool {
 		pause = min(minBackoff<<min(d.barren, 10), maxBackoff)
 	}
 	for d.conn == nil {
-		if over(d.done) || pause > 0 && !sleep(d.done, pause) {
+		if d.until.Err() != nil || pause > 0 && !sleep(d.until, pause) {
 			return false
 		}
 		if err := d.connect(); err != nil {

@@ -32,7 +32,8 @@ type Load struct {
 
 	ctx    context.Context // connections of clients end with it
 	cancel context.CancelFunc
-	stop   chan struct{} // closed: clients begin nothing any more
+	asking context.Context // ends when clients begin nothing any more
+	stop   context.CancelFunc
 	alarm  *alarm
 	strain strain
 	cpu    time.Duration // when clients began
@@ -55,8 +56,9 @@ func Open(ctx context.Context, cfg Config) (*Load, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	l := &Load{cfg: cfg, base: time.Now(), stop: make(chan struct{})}
+	l := &Load{cfg: cfg, base: time.Now()}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.asking, l.stop = context.WithCancel(l.ctx)
 	var commands []string
 	for i := range cfg.Workload.Mix.Commands {
 		c := &l.cfg.Workload.Mix.Commands[i]
@@ -103,7 +105,7 @@ func (l *Load) connect(ctx context.Context) error {
 		return err
 	}
 	for i := range l.cfg.Workload.Clients {
-		l.links = append(l.links, l.newLink(l.ctx, l.stop, i))
+		l.links = append(l.links, l.newLink(l.ctx, l.asking, i))
 	}
 	const atATime = 32
 	var wg sync.WaitGroup
@@ -150,11 +152,11 @@ func (l *Load) first(d *direct) error {
 	return errors.Join(faults...)
 }
 
-func (l *Load) newLink(life context.Context, done <-chan struct{}, number int) link {
+func (l *Load) newLink(life, until context.Context, number int) link {
 	if l.shared.newBatch != nil {
-		return &sharedLink{l: l, life: life, done: done, batch: l.shared.newBatch()}
+		return &sharedLink{l: l, life: life, until: until, batch: l.shared.newBatch()}
 	}
-	return &direct{l: l, life: life, done: done, number: number}
+	return &direct{l: l, life: life, until: until, number: number}
 }
 
 // Start lets the clients begin.
@@ -173,7 +175,7 @@ func (l *Load) Start() {
 			}
 			l.running.Go(func() { w.run(i) })
 		}
-		l.running.Go(func() { l.strain.watch(l.stop) })
+		l.running.Go(func() { l.strain.watch(l.asking.Done()) })
 	})
 }
 
@@ -215,7 +217,7 @@ func (l *Load) Stop(ctx context.Context) (Result, error) {
 	}
 	l.stopped = true
 	r := Result{Series: l.series}
-	close(l.stop)
+	l.stop()
 	l.alarm.end()
 	isInTime := context.AfterFunc(ctx, l.cancel)
 	l.running.Wait()
@@ -253,24 +255,14 @@ func (l *Load) Close() error {
 	return nil
 }
 
-// over reports whether a channel is closed.
-func over(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}
-
 // sleep returns false if it was ended.
-func sleep(done <-chan struct{}, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return true
-	case <-done:
+	case <-ctx.Done():
 		return false
 	}
 }

@@ -40,7 +40,7 @@ func (s *schedule) begin(n int, now time.Duration) int {
 func (w *worker) open(c *workload.Client) {
 	s := newSchedule(w, c)
 	defer w.l.alarm.drop(&w.bell)
-	for !over(w.l.stop) && w.link.ready() {
+	for w.l.asking.Err() == nil && w.link.ready() {
 		now := w.l.now()
 		if s.begin(w.l.cfg.Pipeline, now) > 0 {
 			w.exchange()
@@ -49,7 +49,7 @@ func (w *worker) open(c *workload.Client) {
 		w.l.alarm.set(&w.bell, s.due, w.ring)
 		select {
 		case <-w.rung:
-		case <-w.l.stop:
+		case <-w.l.asking.Done():
 			return
 		}
 	}
@@ -60,7 +60,7 @@ func (w *worker) open(c *workload.Client) {
 func (w *worker) openDirect(d *direct, c *workload.Client) {
 	s := newSchedule(w, c)
 	defer w.l.alarm.drop(&w.bell)
-	for !over(w.l.stop) && (w.flying > 0 && d.conn != nil || d.ready()) {
+	for w.l.asking.Err() == nil && (w.flying > 0 && d.conn != nil || d.ready()) {
 		if err := w.turn(s, d); err != nil {
 			d.abandon(w, err)
 		}

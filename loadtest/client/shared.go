@@ -48,13 +48,13 @@ func (l *Load) share(ctx context.Context) error {
 type sharedLink struct {
 	l     *Load
 	life  context.Context
-	done  <-chan struct{}
+	until context.Context
 	batch batch
 	out   []byte // one command as it travels
 	reply wire.Reply
 }
 
-func (k *sharedLink) ready() bool { return !over(k.done) }
+func (k *sharedLink) ready() bool { return k.until.Err() == nil }
 func (k *sharedLink) close()      {}
 
 func (k *sharedLink) add(op *workload.Op) int {

@@ -55,7 +55,7 @@ func (l *Load) sweep(ctx context.Context, s *sweep) error {
 
 // sweepPart handles the keys of one connection until all are done, ctx ends, or judge returns an error.
 func (l *Load) sweepPart(ctx context.Context, s *sweep, part int) (fault error) {
-	w := l.newWorker(l.newLink(ctx, ctx.Done(), part))
+	w := l.newWorker(l.newLink(ctx, ctx, part))
 	defer w.link.close()
 	if s.check != nil {
 		w.chk = s.check(part)
@@ -73,7 +73,7 @@ func (l *Load) sweepPart(ctx context.Context, s *sweep, part int) (fault error) 
 		}
 	}
 	for next := int64(part); fault == nil && (next < s.keys || len(again) > 0); {
-		if !w.link.ready() || over(ctx.Done()) {
+		if !w.link.ready() || ctx.Err() != nil {
 			return nil
 		}
 		batch := again
@@ -91,7 +91,7 @@ func (l *Load) sweepPart(ctx context.Context, s *sweep, part int) (fault error) 
 			w.begin(op, kind, now, now)
 		}
 		w.exchange()
-		if len(again) > 0 && !sleep(ctx.Done(), minBackoff) {
+		if len(again) > 0 && !sleep(ctx, minBackoff) {
 			return nil
 		}
 	}

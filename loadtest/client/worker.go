@@ -156,7 +156,7 @@ func (w *worker) exchange() {
 func (w *worker) closed(c *workload.Client) {
 	l := w.l
 	backoff := time.Duration(0)
-	for !over(l.stop) && w.link.ready() {
+	for l.asking.Err() == nil && w.link.ready() {
 		now := l.now()
 		for range l.cfg.Pipeline {
 			op := c.Next()
@@ -171,7 +171,7 @@ func (w *worker) closed(c *workload.Client) {
 		} else {
 			backoff = 0
 		}
-		if pause > 0 && !sleep(l.stop, pause) {
+		if pause > 0 && !sleep(l.asking, pause) {
 			return
 		}
 	}
