@@ -46,8 +46,7 @@ func (a access) dial(ctx context.Context, addr string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{net: conn, in: wire.NewReplyReader(conn)}
-	c.in.Flat = true
+	c := Over(conn)
 	if a.password == "" {
 		return c, nil
 	}
@@ -74,6 +73,13 @@ func (a access) ask(ctx context.Context, addr string, words ...string) (string, 
 
 // Dial connects to a node that wants no password. The methods of the connection wait without limit.
 func Dial(addr string) (*Conn, error) { return access{}.dial(context.Background(), addr) }
+
+// Over returns a Conn over a connection whose deadlines the caller sets.
+func Over(conn net.Conn) *Conn {
+	c := &Conn{net: conn, in: wire.NewReplyReader(conn)}
+	c.in.Flat = true
+	return c
+}
 
 // Close ends the connection.
 func (c *Conn) Close() { _ = c.net.Close() }
