@@ -36,6 +36,7 @@ type Cluster struct {
 	watches []*Watch
 	// releases end the reservations of all members' ports, also of those that left.
 	releases []func()
+	lost     []error        // of each node that ended by itself, why
 	ends     sync.WaitGroup // of those who wait for a member's end
 }
 
@@ -67,6 +68,8 @@ const (
 type body interface {
 	// Done is closed when the node has ended, or wants to, or was killed.
 	Done() <-chan struct{}
+	// Err is, after Done, why it ends, if that is known.
+	Err() error
 	// Kill ends it as a loss of power does, and returns once it is gone.
 	Kill()
 	// Close ends it in order.
@@ -151,7 +154,8 @@ func (f *Cluster) watchers() []*Watch {
 	return slices.Clone(f.watches)
 }
 
-// Close ends all nodes and removes their directories. Calls after the first do nothing.
+// Close ends all nodes and removes their directories. The error also names each node that had ended
+// by itself. Calls after the first do nothing.
 func (f *Cluster) Close() error {
 	f.cancel() // an event ends at once
 	f.events.Lock()
@@ -174,10 +178,14 @@ func (f *Cluster) Close() error {
 	for _, release := range releases {
 		release()
 	}
+	f.mu.Lock()
+	faults := f.lost
+	f.lost = nil
+	f.mu.Unlock()
 	if err := os.RemoveAll(f.dir); err != nil {
-		return fmt.Errorf("cluster: %w", err)
+		faults = append(faults, fmt.Errorf("cluster: %w", err))
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // run starts a member that is new or dead, and sees to it when it ends by itself.
@@ -242,6 +250,11 @@ func (f *Cluster) await(m *member, body body) {
 	defer f.mu.Unlock()
 	if lost {
 		m.state = dead
+		why := "ended by itself"
+		if err := body.Err(); err != nil {
+			why += ": " + err.Error()
+		}
+		f.lost = append(f.lost, fmt.Errorf("cluster: %s %s", m.id, why))
 		return
 	}
 	f.members = slices.DeleteFunc(f.members, func(other *member) bool { return other == m })

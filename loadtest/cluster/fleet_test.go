@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
 func testConfig(t *testing.T, contestant string) Config {
@@ -222,6 +224,33 @@ func TestEnvironmentOfProcesses(t *testing.T) {
 	got := CleanEnvironment([]string{"PATH=/bin", "RINGSIDE_STRATEGY=ketama", "GOGC=50", "RINGSIDE_CONFIG=x"})
 	if !slices.Equal(got, []string{"PATH=/bin", "GOGC=50"}) {
 		t.Error(got)
+	}
+}
+
+// A node that nobody ended is told of when the cluster is closed.
+func TestNodeThatEndsByItselfIsAFault(t *testing.T) {
+	f, err := Start(t.Context(), testConfig(t, "buckets"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Kill(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	m := f.those(up)[0]
+	c, err := f.access().dial(t.Context(), m.at.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = c.do(t.Context(), "SHUTDOWN") // it has no reply
+	resptest.WaitFor(t, m.id+" ends", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return m.state == dead
+	})
+	if err, want := f.Close(), "cluster: "+m.id+" ended by itself"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

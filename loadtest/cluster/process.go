@@ -14,10 +14,16 @@ import (
 )
 
 // A process is a member that runs in one of its own. It ends when this one does.
-type process struct{ *Child }
+type process struct {
+	*Child
+	log string // file
+}
 
 // Done implements body.
 func (p process) Done() <-chan struct{} { return p.Gone.Done() }
+
+// Err implements body.
+func (p process) Err() error { return errors.Join(context.Cause(p.Gone), lastLine(p.log)) }
 
 // closeTime is longer than a node takes to end.
 const closeTime = 20 * time.Second
@@ -48,7 +54,7 @@ func (f *Cluster) spawn(ctx context.Context, m *member, listens at, join []strin
 		child.Kill()
 		return nil, errors.Join(err, lastLine(log.Name()))
 	}
-	return process{child}, nil
+	return process{child, log.Name()}, nil
 }
 
 // lastLine is the last line of a log as an error; nil without any.
