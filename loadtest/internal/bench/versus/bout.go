@@ -72,7 +72,7 @@ func (b *bout) run(ctx context.Context) (result pairingResult, err error) {
 		result.Workloads = append(result.Workloads, r)
 		t.printRows(b.out, &r)
 	}
-	if b.Mode != forwardMode {
+	if b.Mode != forwardMode && b.Mode != coresMode {
 		result.Memory = memoryOf(sides, b.Uncached)
 	}
 	if result.Memory != nil {

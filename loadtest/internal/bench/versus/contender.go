@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
+	"github.com/ringside-kv/ringside/loadtest/report"
 )
 
 // Names of the contenders.
@@ -24,6 +26,7 @@ const (
 	asNutcracker = "nutcracker" // before redis-servers
 	asProxy      = "proxy"      // Ringside's forwarding before stand-ins, which cost as little as backends can
 	asCluster    = "cluster"    // a proxy before Ringside nodes
+	asOneCore    = "1 core"     // Ringside; others are "2 cores" and so on
 )
 
 // A contender can be started as a side of a pairing, with its data in dir.
@@ -37,6 +40,9 @@ func (b *bout) contenders() []contender {
 	if b.Mode == forwardMode {
 		return []contender{{asNutcracker, b.startNutcracker}, {asProxy, b.startProxy}, {asCluster, b.startCluster}}
 	}
+	if b.Mode == coresMode {
+		return b.coreCounts(runtime.NumCPU())
+	}
 	both := []contender{{asRingside, func(one *side, dir string) error {
 		return one.start(ringsideLaunch(b.ringside, dir, b.Ringside...))
 	}}}
@@ -47,6 +53,20 @@ func (b *bout) contenders() []contender {
 		}})
 	}
 	return both
+}
+
+// coreCounts are Ringside with 1, 2, 4, … and all cores.
+func (b *bout) coreCounts(all int) (sides []contender) {
+	for n := 1; ; n = min(2*n, all) {
+		sides = append(sides, contender{report.Plural(n, "core"), func(one *side, dir string) error {
+			l := ringsideLaunch(b.ringside, dir)
+			l.env = []string{fmt.Sprint("GOMAXPROCS=", n)}
+			return one.start(l)
+		}})
+		if n >= all {
+			return sides
+		}
+	}
 }
 
 // errLeftOut is the error of a contender that is not installed.

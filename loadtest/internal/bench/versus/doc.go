@@ -12,6 +12,7 @@
 //	go run ./loadtest/internal/bench/versus diff a.json b.json  # and compare those of two commits
 //
 //	go run ./loadtest/internal/bench/versus --forward  # a Ringside proxy and nutcracker before backends
+//	go run ./loadtest/internal/bench/versus --cores    # Ringside with 1, 2, 4, … cores
 //	go run ./loadtest/internal/bench/versus --large 10000000 # collections of ten million elements
 //
 // The load comes from redis-benchmark where it is installed, otherwise from a

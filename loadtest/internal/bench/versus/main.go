@@ -110,9 +110,12 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 			failed = append(failed, fmt.Errorf("%s: %w", p.Title, err))
 			fmt.Fprintf(stdout, "  failed, see the end\n")
 		}
-		if opt.forward {
+		switch {
+		case opt.forward:
 			rep.Forward = &result
-		} else {
+		case opt.cores:
+			rep.Cores = &result
+		default:
 			rep.Pairings = append(rep.Pairings, result)
 		}
 		if ctx.Err() != nil {

@@ -28,6 +28,7 @@ type options struct {
 	quick    bool
 	forward  bool // who forwards, instead of the pairings
 	backends int
+	cores    bool           // Ringside with more and more cores, instead of the pairings
 	large    int            // elements of large collections, which are measured instead; 0: not
 	only     *regexp.Regexp // nil: all workloads
 	load     string
@@ -78,6 +79,7 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 		quickRounds, quickRequests, quickKeys))
 	set.BoolVar(&opt.forward, "forward", false, "compare proxies before several backends instead: nutcracker before redis-servers with Ringside's")
 	set.IntVar(&opt.backends, "backends", 3, "with --forward: how many backends")
+	set.BoolVar(&opt.cores, "cores", false, "measure Ringside with 1, 2, 4, … cores instead, up to all that there are")
 	set.IntVar(&opt.large, "large", 0, "measure commands on collections of so many elements instead, beside some of 1,000, and their deletion")
 	set.StringVar(&only, "only", "", "measure the workloads whose name matches this `regexp`, such as 'GET .* P16'; names are like 'SET 64B P16 everysec', 'GET 64B P16 cache=0'")
 	set.StringVar(&opt.load, "load", loadAuto, "`tool` that makes the load: redis-benchmark, own, or auto = the first where it is installed")
@@ -116,6 +118,9 @@ func (o options) validate() error {
 		if n < lowest || n > highest {
 			faults = append(faults, fmt.Errorf("--%s: %d is not between %d and %d", flag, n, lowest, highest))
 		}
+	}
+	if o.cores && o.forward {
+		faults = append(faults, errors.New("--cores and --forward exclude each other"))
 	}
 	count("rounds", o.rounds, 1, 1000)
 	count("requests", o.requests, 1, 1e9)

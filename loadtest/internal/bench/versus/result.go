@@ -18,8 +18,9 @@ type results struct {
 	Clients  int             `json:"clients"`
 	Keys     int             `json:"keys"`
 	Pairings []pairingResult `json:"pairings"`
-	// Forward is what --forward measures instead of the pairings, Large what --large measures.
+	// Forward, Cores and Large are what --forward, --cores and --large measure instead of the pairings.
 	Forward *pairingResult `json:"forward,omitempty"`
+	Cores   *pairingResult `json:"cores,omitempty"`
 	Large   *largeResult   `json:"large,omitempty"`
 }
 
@@ -38,7 +39,7 @@ type pairingResult struct {
 }
 
 // A workloadResult is what all sides did with one workload: Ringside and Redis, or the contenders
-// of --forward.
+// of --forward or --cores.
 type workloadResult struct {
 	Name     string   `json:"name"`
 	Command  string   `json:"command"`
@@ -60,7 +61,7 @@ type workloadResult struct {
 type sideResult struct {
 	Name    string   `json:"name"`
 	Samples []sample `json:"samples"` // one for each round
-	// Ratio is that of ops/s in each round, over nutcracker's or Redis'; nil for these.
+	// Ratio is that of ops/s in each round, over nutcracker's, Redis' or one core's; nil for these.
 	Ratio *spread `json:"ratio,omitempty"`
 }
 
@@ -81,11 +82,14 @@ type spread struct {
 	Max    float64 `json:"max"`
 }
 
+// bases are the sides over which others have a ratio.
+var bases = []string{asRedis, asNutcracker, asOneCore}
+
 // newResult derives the ratios from the samples.
 func newResult(w workload, sides []sideResult) workloadResult {
 	r := workloadResult{Name: w.name, Command: w.Command, Pipeline: w.Pipeline, Requests: w.requests,
 		MinRatio: w.MinRatio, MaxP99: w.MaxP99}
-	base := slices.IndexFunc(sides, func(s sideResult) bool { return s.Name == asRedis || s.Name == asNutcracker })
+	base := slices.IndexFunc(sides, func(s sideResult) bool { return slices.Contains(bases, s.Name) })
 	for i := range sides {
 		if base >= 0 && i != base {
 			sides[i].Ratio = ratios(sides[i].Samples, sides[base].Samples)

@@ -33,6 +33,7 @@ type launch struct {
 	path string
 	addr string   // empty: a free one
 	args []string // with addrMark and portMark
+	env  []string // beside the environment of this process
 	// silent is set for a server that does not answer PING: it is ready when it listens.
 	silent bool
 }
@@ -68,7 +69,7 @@ func startServer(ctx context.Context, l launch) (*server, error) {
 	}
 	s := &server{launch: l}
 	cmd := exec.Command(l.path, expand(l.args, addrMark, l.addr, portMark, port)...)
-	cmd.Env = cluster.CleanEnvironment(os.Environ())
+	cmd.Env = append(cluster.CleanEnvironment(os.Environ()), l.env...)
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	// A grandchild, such as one that rewrites the AOF, may hold the output open.
 	cmd.WaitDelay = time.Second

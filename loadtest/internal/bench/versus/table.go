@@ -41,6 +41,13 @@ var (
 			"The ratio is that of ops/s in each round, over nutcracker's. front and all are the CPU of the process " +
 			"that clients talk to and of all, in seconds per million commands, background work included.",
 	}
+	coresTable = table{
+		format: pairingTable.format,
+		head:   []any{"", "", "k ops/s", "ratio", "min–max", "p50 ms", "p99 ms", "CPU", ""},
+		cpu:    pairingTable.cpu,
+		foot: "CPU is seconds of the server per million commands, background work included. The load takes cores of " +
+			"the same machine. The ratio is that of ops/s, over one core's; min–max are its rounds.",
+	}
 	largeTable = table{
 		format: "%-22s%12s%9s%12s%9s%8s",
 		head:   []any{"", "p50 ms, few", "p99", "p50, many", "p99", "ratio"},
@@ -48,8 +55,11 @@ var (
 )
 
 func tableOf(mode string) *table {
-	if mode == forwardMode {
+	switch mode {
+	case forwardMode:
 		return &forwardTable
+	case coresMode:
+		return &coresTable
 	}
 	return &pairingTable
 }

@@ -17,6 +17,7 @@ var rows = func() (t struct {
 	Commands map[string]*command
 	Pairings []pairing // in the order in which they are measured
 	Forward  pairing   // measured instead with --forward
+	Cores    pairing   // measured instead with --cores
 	Large    []largeKind
 }) {
 	if err := json.Unmarshal(workloadsJSON, &t); err != nil {
@@ -75,7 +76,11 @@ type pairing struct {
 	Workloads []workload
 }
 
-const forwardMode = "forward"
+// Modes in which Ringside is not paired with Redis.
+const (
+	forwardMode = "forward"
+	coresMode   = "cores"
+)
 
 // A workload is one row of the table. Targets of 0 are none.
 type workload struct {
@@ -101,6 +106,9 @@ func selectPairings(opt options) (chosen []pairing, err error) {
 		p := rows.Forward
 		p.Title = fmt.Sprintf(p.Title, opt.backends)
 		all = []pairing{p}
+	}
+	if opt.cores {
+		all = []pairing{rows.Cores}
 	}
 	var names []string
 	for _, p := range all {
