@@ -43,7 +43,7 @@ func (c *Client) judge(p *pending, marks []mark, a *Answer, now time.Duration) {
 		marks = marks[:min(len(marks), len(a.Values))]
 	case Exists:
 		if there = a.Integer == int64(len(marks)); !there && a.Integer != 0 {
-			return // some of the keys are there, and nobody knows which
+			return // some of the keys are there, but it is not known which
 		}
 	}
 	for i := range marks {
@@ -130,7 +130,7 @@ func (c *Client) expired(w *write, at time.Duration) bool {
 // absence judges that nothing was there.
 func (c *Client) absence(at *mark, now time.Duration) (verdict, string) {
 	switch {
-	case at.key == nil || c.mayBeGone(at, now): // with nil, nobody had written it
+	case at.key == nil || c.mayBeGone(at, now): // nil: it had never been written
 		return fine, ""
 	case at.floor == never:
 		return lost, fmt.Sprintf("read nothing, although %d INCR were acknowledged before", at.acked)

@@ -67,7 +67,7 @@ func (l *Load) Fill(ctx context.Context, keys int64) error {
 // may be called at any time.
 func (l *Load) Filled() int64 { return l.filled.Load() }
 
-// Recheck reads every key that somebody has written once more, after Stop, and judges what
+// Recheck reads every written key once more, after Stop, and judges what
 // is there. What fails is tried again until ctx ends; the error says how many keys have not
 // been read by then.
 func (l *Load) Recheck(ctx context.Context) error {

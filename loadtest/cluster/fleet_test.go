@@ -227,7 +227,7 @@ func TestEnvironmentOfProcesses(t *testing.T) {
 	}
 }
 
-// A node that nobody ended is told of when the cluster is closed.
+// Close reports a node that ended by itself.
 func TestNodeThatEndsByItselfIsAFault(t *testing.T) {
 	f, err := Start(t.Context(), testConfig(t, "buckets"))
 	if err != nil {

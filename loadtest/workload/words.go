@@ -62,7 +62,7 @@ func Parts(text string) func(yield func([]Word) bool) {
 const (
 	maxLen    = 64 << 10
 	maxSteps  = 10_000
-	maxFaults = 20 // nobody reads more
+	maxFaults = 20 // of which a message tells
 )
 
 // ParseSteps reads each part of a text. The error joins every fault and wraps of.
