@@ -137,9 +137,9 @@ func (dc *discarder) discard(sts []layout.Interval) error {
 // excise cuts intervals, which hold nothing that can be seen and whose latches are held,
 // out of the tables.
 func (dc *discarder) excise(sts []layout.Interval) error {
-	dc.s.pins.Discards.Add(1)
-	dc.s.commits.Lock()
-	defer dc.s.commits.Unlock()
+	// The flush may take its time, while tables cannot be merged because of the damage: so commits
+	// wait at a gate, and not for a lock that readers would wait for, too.
+	defer dc.s.pins.BeginDiscard()()
 	// Something of the intervals in a memtable would make the cut part of its flush,
 	// which has no way to fail.
 	flushed, err := dc.s.db.AsyncFlush()

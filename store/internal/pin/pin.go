@@ -125,6 +125,23 @@ func (s *Set) LockCommits() {
 	}
 }
 
+// BeginDiscard waits for the commits that run, and has no other begin until end is called. It is for cutting
+// something out of the tables, which the snapshots that are open then notice. Freeze returns ErrFrozen meanwhile.
+func (s *Set) BeginDiscard() (end func()) {
+	g := &gate{over: make(chan struct{})}
+	g.commits.Store(true)
+	for !s.gate.CompareAndSwap(nil, g) {
+		s.Await()
+	}
+	s.Commits.Lock() // whoever gets it later for reading sees the gate
+	s.Discards.Add(1)
+	s.Commits.Unlock()
+	return func() {
+		s.gate.Store(nil)
+		close(g.over)
+	}
+}
+
 // Close closes all snapshots, waits for their readers, and takes no more.
 func (s *Set) Close() {
 	s.mu.Lock()
