@@ -35,6 +35,14 @@ func (m *memory) damage(key string) {
 	m.bad = append(m.bad, key)
 }
 
+// hide damages a key that is removed, which a merge of tables comes across.
+func (m *memory) hide(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hidden = append(m.hidden, key)
+	m.seen = append(m.seen, ring.Range{Start: tokenOf(key), End: tokenOf(key) + 1})
+}
+
 func (m *memory) discarded() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,12 +172,22 @@ func (m *memory) watched(key string) {
 func (m *memory) Check(_ context.Context, r ring.Range, pace func(int)) error {
 	m.mu.Lock()
 	err := m.readable(r)
-	if err == nil {
-		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return spans.Within(s, r) })
-	}
 	m.mu.Unlock()
 	pace(1 << 10)
 	return err
+}
+
+func (m *memory) CheckTables(ctx context.Context, r ring.Range, pace func(int)) error {
+	if err := m.Check(ctx, r, pace); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.ContainsFunc(m.hidden, func(key string) bool { return r.Contains(tokenOf(key)) }) {
+		return scrub.ErrDamaged
+	}
+	m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return spans.Within(s, r) })
+	return nil
 }
 
 func (m *memory) Damaged() []ring.Range {
@@ -194,7 +212,7 @@ func (m *memory) Discard(ranges ...ring.Range) error {
 		for _, key := range m.in(r) {
 			delete(m.data, key)
 		}
-		m.bad = slices.DeleteFunc(m.bad, in)
+		m.bad, m.hidden = slices.DeleteFunc(m.bad, in), slices.DeleteFunc(m.hidden, in)
 		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return spans.Overlap(s, r) })
 		m.discards++
 	}

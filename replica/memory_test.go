@@ -33,6 +33,7 @@ type memory struct {
 
 	watches  []*memoryWatch
 	bad      []string     // keys that cannot be read
+	hidden   []string     // removed keys that are in the way
 	seen     []ring.Range // in which some was come across
 	discards int
 	stuck    bool // damage goes on beside whatever is discarded

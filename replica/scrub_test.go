@@ -289,6 +289,30 @@ func TestDamagedCopyIsReplaced(t *testing.T) {
 	}
 }
 
+// Damage of removed keys is in nobody's way but keeps tables from being merged: it is discarded, also where the node
+// holds no copy any more.
+func TestDamageOfRemovedKeysIsDiscarded(t *testing.T) {
+	for _, holds := range []bool{false, true} {
+		t.Run(fmt.Sprint("holds=", holds), func(t *testing.T) {
+			scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
+				stop := c.clients(seed, 300)
+				time.Sleep(5 * time.Second)
+				total := stop()
+				key := c.some(1, total, func(row *table.Row) bool { return row.Holds("n2") == holds })[0]
+				c.stores["n2"].hide(key)
+				c.until(func() bool { f := c.figures(); return f.Discarded == 1 && f.Damaged == 0 },
+					func() string { return fmt.Sprintf("%+v", c.figures()) })
+				c.settle("that it is copied anew")
+				c.copies(2)
+				c.check(total)
+				if n2 := c.stores["n2"]; len(n2.Damaged()) > 0 || n2.discarded() != 1 {
+					t.Errorf("%v, %d discarded", n2.Damaged(), n2.discarded())
+				}
+			})
+		})
+	}
+}
+
 // What could not be removed is not received: it would be removed later, with what came.
 func TestDamageIsRemovedBeforeReceiving(t *testing.T) {
 	randomtest.Draw(t, 3)

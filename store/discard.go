@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cockroachdb/errors/oserror"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
 
@@ -27,7 +28,7 @@ type discarder struct{ s *Store }
 
 // Damaged returns the ranges in which something that could not be read has been come
 // across since the store was opened: more than that, since whole tables are meant.
-// CheckRange tells what can be read all the same. What lies beside the data of ranges,
+// CheckTables tells what of it is damaged. What lies beside the data of ranges,
 // as the index of expiry times does, is in none.
 func (dc *discarder) Damaged() []ring.Range { return dc.s.health.damage.Ranges() }
 
@@ -41,7 +42,58 @@ func (dc *discarder) CheckRange(ctx context.Context, r ring.Range, pace func(byt
 		if err := dc.checkInterval(ctx, st, layout.KindData, pace); err != nil {
 			return fmt.Errorf("check %v: %w", r, err)
 		}
+	}
+	return nil
+}
+
+// CheckTables is CheckRange that also reads what has been removed and is still in tables: damage in it keeps
+// tables from being merged as any other does. What can be read is in no damaged range any more.
+func (dc *discarder) CheckTables(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+	if err := dc.CheckRange(ctx, r, pace); err != nil {
+		return err
+	}
+	for _, st := range layout.PiecesOf(r) {
+		if err := dc.checkTables(ctx, st, pace); err != nil {
+			return fmt.Errorf("check tables of %v: %w", r, err)
+		}
 		dc.s.health.damage.Remove(st)
+	}
+	return nil
+}
+
+// checkTables reads the entries of an interval in each table.
+func (dc *discarder) checkTables(ctx context.Context, st layout.Interval, pace func(int)) error {
+	lower, upper := st.Bounds(layout.KindData)
+	levels, err := dc.s.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
+	if err != nil {
+		return dc.s.readFailed(err)
+	}
+	for _, level := range levels {
+		for i := range level {
+			table := &level[i]
+			err := dc.readTable(table.BackingSSTNum.String(), func(iter sstable.Iterator) error {
+				// The file may hold more: what has been cut out of the table.
+				first, last, size := slices.MaxFunc([][]byte{lower, table.Smallest.UserKey}, bytes.Compare), table.Largest.UserKey, 0
+				for kv := iter.SeekGE(first, 0); kv != nil && bytes.Compare(kv.K.UserKey, upper) < 0 && bytes.Compare(kv.K.UserKey, last) <= 0; kv = iter.Next() {
+					value, _, err := kv.Value(nil)
+					if err != nil {
+						return err
+					}
+					if size += len(kv.K.UserKey) + len(value); size >= checkStep {
+						if pace != nil {
+							pace(size)
+						}
+						if size = 0; ctx.Err() != nil || dc.s.isStopping() {
+							return cmp.Or(ctx.Err(), ErrClosed)
+						}
+					}
+				}
+				return iter.Error()
+			})
+			if err != nil && !oserror.IsNotExist(err) { // a merge has read and removed it
+				return dc.s.readFailed(err)
+			}
+		}
 	}
 	return nil
 }
@@ -130,7 +182,6 @@ func (dc *discarder) discard(sts []layout.Interval) error {
 	for _, st := range sts {
 		dc.s.health.damage.Remove(st)
 	}
-	dc.s.health.damageRemoved()
 	return dc.discarded(sts)
 }
 
@@ -170,6 +221,7 @@ func (dc *discarder) excise(sts []layout.Interval) error {
 			}
 		}
 	}
+	dc.s.health.damageRemoved()
 	return nil
 }
 
@@ -197,6 +249,21 @@ func (dc *discarder) checkEnds(lower, upper []byte) error {
 
 // checkTable reads the entries of a table before one key, and behind another.
 func (dc *discarder) checkTable(name string, before, behind bool, lower, upper []byte) error {
+	return dc.readTable(name, func(iter sstable.Iterator) (err error) {
+		if before {
+			iter.SeekLT(lower, 0)
+			err = iter.Error()
+		}
+		if behind {
+			iter.SeekGE(upper, 0)
+			err = errors.Join(err, iter.Error())
+		}
+		return err
+	})
+}
+
+// readTable calls read with an iterator over all entries of a table.
+func (dc *discarder) readTable(name string, read func(sstable.Iterator) error) error {
 	fs := dc.s.cfg.FS
 	f, err := fs.Open(fs.PathJoin(dc.s.cfg.Dir, "data", name+".sst"))
 	if err != nil {
@@ -217,15 +284,7 @@ func (dc *discarder) checkTable(name string, before, behind bool, lower, upper [
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
-	if before {
-		iter.SeekLT(lower, 0)
-		err = iter.Error()
-	}
-	if behind {
-		iter.SeekGE(upper, 0)
-		err = errors.Join(err, iter.Error())
-	}
-	return errors.Join(err, iter.Close(), r.Close())
+	return errors.Join(read(iter), iter.Close(), r.Close())
 }
 
 // isEmptyInterval reports whether nothing can be seen in an interval.

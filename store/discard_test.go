@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
@@ -114,7 +115,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 			if sts, err := s.markedIntervals(discardPrefix); err != nil || len(sts) > 0 {
 				t.Errorf("marks are left: %v, %v", sts, err)
 			}
-			if d := s.Damaged(); how != "crash before the cut" && s.CheckRange(t.Context(), ring.Whole, nil) == nil && len(s.Damaged()) > 0 {
+			if d := s.Damaged(); how != "crash before the cut" && s.CheckTables(t.Context(), ring.Whole, nil) == nil && len(s.Damaged()) > 0 {
 				t.Errorf("%v is damaged still", d)
 			}
 			mustHold(t, s, rest, want)
@@ -172,7 +173,7 @@ func TestDamageAcrossAnEnd(t *testing.T) {
 	if err := putOff(func() error { return s.DiscardRanges(whole) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.CheckRange(t.Context(), ring.Whole, nil); err != nil {
+	if err := s.CheckTables(t.Context(), ring.Whole, nil); err != nil {
 		t.Error(err)
 	}
 	mustHold(t, s, rest, want)
@@ -181,6 +182,62 @@ func TestDamageAcrossAnEnd(t *testing.T) {
 	}
 	sweepAll(t, s)
 	s.audit(t)
+}
+
+// TestDamageOfRemovedDataIsDiscarded: nobody can read it, but it keeps tables from being merged.
+func TestDamageOfRemovedDataIsDiscarded(t *testing.T) {
+	rnd := seeded(t)
+	s, _ := damaged(t, memdisk.New(), rnd)
+	defer s.mustClose(t)
+	if err := errors.Join(putOff(func() error { return s.DropRanges(nil, ring.Whole) }), s.flushTables()); err != nil {
+		t.Skip("the damage lies where the range is counted:", err)
+	}
+	sweepAll(t, s)
+	if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
+		t.Fatal("the damaged table was merged")
+	}
+	resptest.WaitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+	if err := s.CheckRange(t.Context(), ring.Whole, nil); err != nil {
+		t.Errorf("something that is not removed is damaged: %v", err)
+	}
+	if d := s.Damaged(); len(d) == 0 {
+		t.Error("the damage is forgotten")
+	}
+	if err := s.CheckTables(t.Context(), ring.Whole, nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("what is removed can be read: %v", err)
+	}
+	if err := putOff(func() error { return s.DiscardRanges(ring.Whole) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CheckTables(t.Context(), ring.Whole, nil); err != nil {
+		t.Error(err)
+	}
+	if err := s.Writable(); err != nil {
+		t.Error(err)
+	}
+	s.set(t, "new", "v", 0)
+	if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err != nil {
+		t.Error(err)
+	}
+	s.audit(t)
+}
+
+// TestDamageMetBeforeItWasCutOut is not taken for more: a compaction that fails says so up to a second later.
+func TestDamageMetBeforeItWasCutOut(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	events, met := s.health.listener(), fmt.Errorf("a block: %w", pebble.ErrCorruption)
+	events.CompactionBegin(pebble.CompactionInfo{JobID: 1 << 30})
+	s.health.damageRemoved()
+	events.CompactionBegin(pebble.CompactionInfo{JobID: 1<<30 + 1})
+	events.CompactionEnd(pebble.CompactionInfo{JobID: 1 << 30, Err: met})
+	if err := s.Writable(); err != nil {
+		t.Error(err)
+	}
+	events.CompactionEnd(pebble.CompactionInfo{JobID: 1<<30 + 1, Err: met})
+	if err := s.Writable(); !errors.Is(err, ErrDamaged) {
+		t.Errorf("damage that is still there: %v", err)
+	}
 }
 
 // TestRemovedKeysAreCountedByTheRemaining as well as by reading it.

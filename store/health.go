@@ -31,10 +31,12 @@ type health struct {
 	refusals    refusal.Reasons
 	minFreeDisk atomic.Int64 // bytes; 0: no reserve
 	diskMu      sync.Mutex   // of checkDisk
-	damageMu    sync.Mutex   // of the two that follow
+	damageMu    sync.Mutex   // of the four that follow
 	// damageErr is why tables cannot be merged, since damageSince.
 	damageErr   error
 	damageSince time.Time
+	cuts        int         // how often damage has been cut out of the tables
+	compactions map[int]int // that run: job to cuts when it began
 	damage      damage.List
 	fatal       chan struct{} // closed by noteFatal
 	fatalOnce   sync.Once
@@ -46,6 +48,7 @@ func (h *health) init(cfg *Config) {
 	h.cfg, h.log = cfg, cfg.Logger
 	h.refusals.Init(cfg.Logger)
 	h.fatal, h.openFailed = make(chan struct{}), make(chan error, 1)
+	h.compactions = make(map[int]int)
 	h.minFreeDisk.Store(cfg.MinFreeDisk)
 }
 
@@ -275,8 +278,9 @@ func (h *health) listener() *pebble.EventListener {
 			h.log.Error("damaged table found", "path", info.Path, "err", info.Details.Error())
 			h.damage.Add(info.Bounds.Start, info.Bounds.End.Key)
 		},
-		FlushEnd:      func(info pebble.FlushInfo) { h.tablesWritten(info.Err) },
-		CompactionEnd: func(info pebble.CompactionInfo) { h.tablesWritten(info.Err) },
+		FlushEnd:        func(info pebble.FlushInfo) { h.tablesWritten(info.Err) },
+		CompactionBegin: func(info pebble.CompactionInfo) { h.compactionBegan(info.JobID) },
+		CompactionEnd:   func(info pebble.CompactionInfo) { h.compactionEnded(info.JobID, info.Err) },
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			h.stalls.Add(1)
 			h.log.Debug("writes wait for the disk", "reason", info.Reason)
@@ -295,19 +299,31 @@ func (h *health) tablesFailed(err error) {
 		default: // it is read only while the store is being opened
 		}
 	}
-	if pebble.IsCorruptionError(err) {
-		h.noteDamage(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
-		return
+	if !pebble.IsCorruptionError(err) { // see compactionEnded
+		h.refusals.Set(refusal.Tables, fmt.Errorf("write tables: %w", err))
 	}
-	h.refusals.Set(refusal.Tables, fmt.Errorf("write tables: %w", err))
 }
 
-// noteDamage notes that damage keeps tables from being merged. Until they are too many
-// nothing is lost by going on, so there is some time to remove the damage.
-func (h *health) noteDamage(err error) {
+func (h *health) compactionBegan(job int) {
 	h.damageMu.Lock()
 	defer h.damageMu.Unlock()
+	h.compactions[job] = h.cuts
+}
+
+// compactionEnded notes whether damage keeps tables from being merged. Until they are too many nothing is lost by
+// going on, so there is some time to remove the damage. A compaction that began before damage was cut out may have
+// met what is gone: what is not gone, the next one meets.
+func (h *health) compactionEnded(job int, err error) {
+	h.tablesWritten(err)
+	h.damageMu.Lock()
+	defer h.damageMu.Unlock()
+	cuts := h.compactions[job]
+	delete(h.compactions, job)
+	if !pebble.IsCorruptionError(err) || cuts != h.cuts {
+		return
+	}
 	if h.damageErr == nil {
+		err = fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err)
 		h.damageErr, h.damageSince = err, time.Now()
 		if h.cfg.DamageGrace > 0 {
 			h.log.Error("writes will be refused if the damage stays", "in", h.cfg.DamageGrace, "err", err)
@@ -329,6 +345,7 @@ func (h *health) damageRemoved() {
 	h.damageMu.Lock()
 	defer h.damageMu.Unlock()
 	h.damageErr = nil
+	h.cuts++
 	h.refusals.Set(refusal.Damage, nil)
 }
 

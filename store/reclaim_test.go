@@ -128,10 +128,9 @@ func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
 			t.Fatal("the disk is never short")
 		}
 	}
-	usage, err := disk.GetDiskUsage("")
-	t.Logf("%d keys, %d KiB free, %v", written, usage.AvailBytes>>10, err)
-	if usage.AvailBytes < 12<<20 {
-		t.Error("writes were accepted until half of the reserve was used up")
+	// The free space does not tell it: a compaction may be using some of the reserve.
+	if n := written * len(value); n > 52<<20 {
+		t.Errorf("%d MiB were written: half of the reserve was used up", n>>20)
 	}
 	// What Pebble frees by itself is not enough.
 	if err := s.flushTables(); err != nil {
@@ -145,7 +144,8 @@ func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
 		m := s.db.Metrics()
 		return m.Table.ObsoleteCount == 0 && m.Table.ZombieCount == 0
 	})
-	if usage, err = disk.GetDiskUsage(""); err != nil {
+	usage, err := disk.GetDiskUsage("")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d KiB free, merged", usage.AvailBytes>>10)

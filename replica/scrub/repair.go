@@ -98,7 +98,7 @@ func (s *Scrub) repairDamaged(ctx context.Context, st *table.State) {
 	}
 }
 
-// isUnreadable reports whether this node cannot read a row completely.
+// isUnreadable reports whether this node cannot read a row, or what it has removed of it, completely.
 func (s *Scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
 	s.mu.Lock()
 	m := s.damagedRanges[row.Range]
@@ -109,7 +109,7 @@ func (s *Scrub) isUnreadable(ctx context.Context, row *table.Row) bool {
 	if fresh || fine {
 		return fresh
 	}
-	err := s.cfg.Store.Check(ctx, row.Range, s.readPace(ctx))
+	err := s.cfg.Store.CheckTables(ctx, row.Range, s.readPace(ctx))
 	if !errors.Is(err, ErrDamaged) {
 		if err == nil {
 			s.mu.Lock()

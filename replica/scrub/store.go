@@ -30,6 +30,9 @@ type Store interface {
 	// Check reads a whole range. The error wraps ErrDamaged if that is impossible. pace is called
 	// with the number of bytes read, and may block.
 	Check(ctx context.Context, r ring.Range, pace func(bytes int)) error
+	// CheckTables is Check that also reads removed keys that are still in tables: damage there keeps tables from being
+	// merged. What it can read is not among the damaged ranges any more.
+	CheckTables(ctx context.Context, r ring.Range, pace func(bytes int)) error
 	// Damaged returns ranges that could not be read, and perhaps more.
 	Damaged() []ring.Range
 	// Discard removes ranges without reading them. Nothing is written in them meanwhile, and they

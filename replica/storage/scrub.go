@@ -74,6 +74,11 @@ func (s Store) Check(ctx context.Context, r ring.Range, pace func(bytes int)) er
 	return damaged(s.CheckRange(ctx, r, pace))
 }
 
+// CheckTables implements scrub.Store.
+func (s Store) CheckTables(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+	return damaged(s.Store.CheckTables(ctx, r, pace))
+}
+
 // Discard implements scrub.Store.
 func (s Store) Discard(ranges ...ring.Range) error { return damaged(s.DiscardRanges(ranges...)) }
 
