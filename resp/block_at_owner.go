@@ -277,7 +277,7 @@ func (f *remoteWait) answerWait(v remoteOutcome, why waitEnd, err error) int {
 	default:
 		at := len(c.out.Buf)
 		c.unserved(r, why)
-		c.count(at)
+		c.count(nil, at)
 	}
 	return 1
 }

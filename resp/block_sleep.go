@@ -147,7 +147,7 @@ func (c *conn) answerReleased(r *request) bool {
 	}
 	at := len(c.out.Buf)
 	c.unserved(r, why)
-	c.count(at)
+	c.count(nil, at)
 	return true
 }
 

@@ -173,7 +173,7 @@ func (c *conn) waited(r *request, w *waiter) int {
 		c.unserved(r, w.how)
 	}
 	c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, r.cmd, w.args, 0)
-	c.count(at)
+	c.count(nil, at)
 	return 1
 }
 

@@ -79,6 +79,7 @@ type conn struct {
 	// if none has.
 	lately       time.Duration
 	Pending      stats.Pending
+	answers      stats.Answers
 	multi        multi
 	session      session
 	call         call
@@ -177,6 +178,7 @@ func (c *conn) serve() {
 
 // runInput runs the requests that the read buffer has.
 func runInput(c *conn) {
+	arrived := c.srv.clock()
 	c.awaitAsyncForward()
 	for c.start < c.end && !c.closing {
 		n, err := c.parse()
@@ -186,7 +188,7 @@ func runInput(c *conn) {
 		if c.pending {
 			c.await()
 		}
-		c.run()
+		c.run(arrived)
 		c.endReads()
 		if err != nil {
 			c.awaitAsyncForward()
@@ -350,6 +352,8 @@ func (c *conn) forgetReplies() {
 			f.status = StatusRun
 			f.statuses = f.statuses[:min(len(f.statuses), len(*ends))]
 		}
+	} else {
+		c.answers.Drop(c.unitReplies)
 	}
 }
 

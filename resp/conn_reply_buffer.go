@@ -25,6 +25,9 @@ type replyBuffer struct {
 func (r *replyBuffer) reset() {
 	out := &r.c.out
 	buf := out.Buf
+	if a := &r.c.answers; !a.Left() {
+		a.Sent(r.c.srv.stats, r.c.srv.clock())
+	}
 	r.large = len(buf) > keepReply
 	out.Buf = buf[:0]
 	if cap(buf) > keepReply {

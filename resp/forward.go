@@ -159,7 +159,7 @@ func (c *conn) passReply(r *request, reply []byte) {
 	}
 	at := len(c.out.Buf)
 	c.out.Buf = append(c.out.Buf, reply...)
-	c.count(at)
+	c.count(r.cmd, at)
 	if cap(c.out.Buf) > keepReply {
 		c.replyBuf.charge()
 	}

@@ -100,7 +100,7 @@ func (c *conn) isSentAlong(r *request) bool {
 func (c *conn) refuse(r *request, msg string) {
 	at := len(c.out.Buf)
 	c.reject(r.cmd, msg)
-	c.count(at)
+	c.count(r.cmd, at)
 }
 
 // awaitRoutes waits until there are newer routes; it returns false if there are none

@@ -85,7 +85,7 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.joinArrays(parts)
 	}
 	c.session.lastCmd.Store(r.cmd)
-	c.count(at)
+	c.count(r.cmd, at)
 	if cap(c.out.Buf) > keepReply {
 		c.replyBuf.charge()
 	}

@@ -212,7 +212,7 @@ func (f *forwardedConn) runAlone(b *Forwarded) {
 		if n, err = c.parse(); n == 0 {
 			break
 		}
-		c.run()
+		c.run(c.srv.clock())
 	}
 	if c.start < c.end || err != nil {
 		c.guard = wire.NewGuard() // it may be in the middle of a request that does not go on

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -76,4 +77,36 @@ func TestEachLatency(t *testing.T) {
 	if !seen["ping"] || !seen["debug"] || seen["get"] {
 		t.Errorf("commands: %v", seen)
 	}
+}
+
+// TestAnsweredCommandsAreTimed: each reply to a client once, from its request's arrival, unless the client asked to wait.
+func TestAnsweredCommandsAreTimed(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	for _, v := range o.DoAll([][]string{{"SET", "a", "1"}, {"GET", "a"}, {"GET", "b"}, {"SET", "a", "12"}, {"EVAL", "return redis.call('STRLEN', KEYS[1])", "1", "a"}}) {
+		if strings.HasPrefix(v.String(), "-") {
+			t.Error(v)
+		}
+	}
+	o.Do("SET", "a", "1", "EX", "x")
+	o.Do("NOSUCH")
+	for _, words := range [][]string{{"MULTI"}, {"INCR", "n"}, {"EXEC"}, {"PUBLISH", "c", "m"}, {"WAIT", "0", "1"}, {"CLIENT", "REPLY", "OFF"}, {"DEL", "a"}, {"CLIENT", "REPLY", "ON"}} {
+		if o.Send(words...); words[0] != "DEL" && words[len(words)-1] != "OFF" {
+			o.Next()
+		}
+	}
+	o.Send("BLPOP", "list", "0")
+	awaitBlocked(t, other, 1)
+	other.Want(":1", "RPUSH", "list", "x")
+	o.Next()
+	other.Do("EVAL", "return redis.call('LPOP', KEYS[1])", "1", "list")
+	want := map[string]uint64{"set": 3, "get": 2, "eval": 2, "multi": 1, "exec": 1, "publish": 1, "rpush": 1}
+	// The reply may be here before it is counted.
+	resptest.WaitFor(t, "all to be counted", func() bool {
+		got := make(map[string]uint64)
+		srv.EachAnswered(func(command string, calls durations.Histogram) { got[command] = calls.Count })
+		delete(got, "info")
+		delete(got, "client|reply")
+		return maps.Equal(got, want)
+	})
 }

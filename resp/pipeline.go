@@ -56,12 +56,13 @@ type request struct {
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
-// pending and the settler sends them.
-func (c *conn) run() {
+// pending and the settler sends them. arrived is when they came, on the server's clock.
+func (c *conn) run(arrived time.Duration) {
 	if len(c.reqs) == 0 {
 		return
 	}
-	c.session.lastUsed.Store(int64(c.srv.clock()))
+	c.session.lastUsed.Store(int64(arrived))
+	c.answers.Arrived(arrived)
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.multi.forget(c)
 	c.stored = databaseOf(c)

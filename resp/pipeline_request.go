@@ -21,7 +21,11 @@ func (c *conn) alone(r *request) {
 	c.call.req = r
 	c.runOne(r)
 	c.Pending.Flush(c.srv.stats)
-	c.count(at)
+	if timed := r.cmd; timed != nil && timed.Waits {
+		c.count(nil, at)
+	} else {
+		c.count(timed, at)
+	}
 	if then := c.call.then; then != nil {
 		c.call.then = nil
 		c.subscribe(then)

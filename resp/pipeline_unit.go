@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -125,7 +126,7 @@ func (c *conn) validReplies(n int) int {
 // countOf notes the reply to a request that starts at byte at.
 func (c *conn) countOf(r *request, at int) {
 	before := c.unitReplies
-	c.count(at)
+	c.count(r.cmd, at)
 	if c.unitReplies > before {
 		c.leased.replied(r.msg == "" && r.cmd.MayWrite && r.touches)
 	}
@@ -212,14 +213,17 @@ func (c *conn) started(places []store.Place) {
 	c.leased.begin(places)
 }
 
-// count notes a reply that starts at byte at.
-func (c *conn) count(at int) {
+// count notes a reply to a command that starts at byte at; no command is one that is not timed.
+func (c *conn) count(cmd *command.Row, at int) {
 	c.ended()
 	if len(c.out.Buf) <= at {
 		return // no reply, or it has left already
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
+		if ends, _ := c.ends(); ends == nil {
+			c.answers.Add(cmd)
+		}
 	} else {
 		c.out.Buf = c.out.Buf[:at]
 	}

@@ -42,7 +42,7 @@ func (c *conn) publish(reqs []request) int {
 		before := len(p.counts)
 		c.runOne(&reqs[i])
 		if !p.collect {
-			c.count(at)
+			c.count(reqs[i].cmd, at)
 		} else if len(p.counts) == before {
 			p.counts = append(p.counts, -1) // it has replied with an error
 		}
@@ -50,13 +50,13 @@ func (c *conn) publish(reqs []request) int {
 	c.srv.courier.Send(&p.mailing)
 	if p.collect {
 		p.addPeers(len(reqs))
-		for _, count := range p.counts {
+		for i, count := range p.counts {
 			if count < 0 {
 				continue
 			}
 			at := len(c.out.Buf)
 			c.out.Int(count)
-			c.count(at)
+			c.count(reqs[i].cmd, at)
 		}
 		p.peers, p.collect = p.peers[:0], false
 	}

@@ -52,3 +52,8 @@ func (s *Server) Rate() int64 { return s.stats.PerSecond.Load() }
 func (s *Server) EachLatency(visit func(command string, calls durations.Histogram)) {
 	s.stats.EachLatency(visit)
 }
+
+// EachAnswered calls visit for each command of clients, with how long they waited for replies.
+func (s *Server) EachAnswered(visit func(command string, calls durations.Histogram)) {
+	s.stats.EachAnswered(visit)
+}

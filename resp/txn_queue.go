@@ -171,7 +171,7 @@ func (c *conn) queue(r *request) int {
 	c.session.lastCmd.Store(r.cmd)
 	at := len(c.out.Buf)
 	c.out.Simple("QUEUED")
-	c.count(at)
+	c.count(nil, at)
 	return 1
 }
 

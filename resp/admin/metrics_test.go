@@ -18,6 +18,10 @@ func (latencies) EachLatency(visit func(string, durations.Histogram)) {
 	visit("get", durations.Histogram{Ends: []float64{0.001, 0.002}, Below: []uint64{3, 5}, Count: 6, Sum: 0.5})
 }
 
+func (latencies) EachAnswered(visit func(string, durations.Histogram)) {
+	visit("get", durations.Histogram{Ends: []float64{0.002}, Below: []uint64{1}, Count: 1, Sum: 0.75})
+}
+
 func fsyncs() durations.Histogram {
 	return durations.Histogram{Ends: []float64{0.004}, Below: []uint64{1}, Count: 2, Sum: 0.25}
 }
@@ -50,6 +54,8 @@ func TestMetrics(t *testing.T) {
 		`ringside_command_duration_seconds_bucket{command="get",le="+Inf"} 6`,
 		`ringside_command_duration_seconds_count{command="get"} 6`,
 		`ringside_command_duration_seconds_sum{command="get"} 0.5`,
+		`ringside_request_duration_seconds_bucket{command="get",le="0.002"} 1`,
+		`ringside_request_duration_seconds_sum{command="get"} 0.75`,
 		`ringside_log_fsync_duration_seconds_bucket{le="0.004"} 1`,
 		"ringside_log_fsync_duration_seconds_sum 0.25",
 		"go_goroutines",

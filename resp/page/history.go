@@ -138,7 +138,7 @@ func totalsOf(families []*dto.MetricFamily, at time.Time) totals {
 				t.dataBytes = value
 			case "ringside_memory_used_bytes":
 				t.memory = value
-			case "ringside_command_duration_seconds":
+			case "ringside_request_duration_seconds":
 				for _, b := range m.GetHistogram().GetBucket() {
 					if !math.IsInf(b.GetUpperBound(), 1) {
 						t.buckets[b.GetUpperBound()] += b.GetCumulativeCount()

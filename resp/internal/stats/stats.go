@@ -61,6 +61,9 @@ type Command struct {
 	Rejected atomic.Int64
 	Failed   atomic.Int64
 	latency  durations.Counts // of calls
+
+	answered      durations.Counts // of clients' requests, see Answers
+	answeredNanos atomic.Int64
 }
 
 // New returns counters for the commands of a table, all of them zero.
@@ -132,6 +135,8 @@ func (s *Stats) Reset() {
 		c.Rejected.Store(0)
 		c.Failed.Store(0)
 		c.latency.Reset()
+		c.answered.Reset()
+		c.answeredNanos.Store(0)
 	}
 	for _, n := range []*atomic.Int64{
 		&s.Accepted, &s.Refused, &s.Protected, &s.BytesIn, &s.BytesOut, &s.ProtocolErrors, &s.OutputLimit, &s.Unauthenticated, &s.ErrorReplies,
