@@ -25,9 +25,8 @@ type StreamLayer interface {
 type Config struct {
 	// ID is the name of the node.
 	ID string
-	// Dir holds the Raft log, its snapshots and the node's id in the group. It
-	// belongs to the table alone. Empty keeps all in memory, so that a restart is a
-	// new server: for tests.
+	// Dir holds the Raft log, its snapshots and the node's id in the group. It belongs to the table alone. Empty keeps
+	// all in memory, so that a restart is a new server: for tests.
 	Dir string
 	// Abstains reports that the directory is a copy of one whose node was not stopped, and may
 	// run. The server takes no part in a group of several voters before its [Register] is
@@ -37,9 +36,8 @@ type Config struct {
 	Transport StreamLayer
 	// Address says where a node's StreamLayer is now.
 	Address func(node string) (string, error)
-	// Forward takes a message to [Table.HandleForward] of another node and returns
-	// its reply. An error that wraps ErrUnsent says that the other side has
-	// certainly not seen the message.
+	// Forward takes a message to [Table.HandleForward] of another node and returns its reply. An error that wraps
+	// ErrUnsent says that the other side has certainly not seen the message.
 	Forward func(ctx context.Context, node string, message []byte) ([]byte, error)
 	// Peers lists nodes that seem to be there: they are asked for the leader while
 	// none is known, as by a node that joins. May be nil.
@@ -47,26 +45,25 @@ type Config struct {
 	// Stalled is called, once, when the disk with the log has not answered for
 	// EndTimeout and that of another voter works: then the process should end. May be nil.
 	Stalled func()
+	// Applied is called after each command that the table has taken, in their order, with the time at which the leader
+	// appended it, also for those of an earlier start that are in the log. It must not block. May be nil.
+	Applied func(at time.Time, c Command, before, after *State)
 	Logger  *slog.Logger // nothing is logged if it is nil
 
-	// HeartbeatTimeout is how long a follower waits for its leader before it
-	// proposes itself, 500 ms; up to twice that, by chance.
+	// HeartbeatTimeout is how long a follower waits for its leader before it proposes itself, 500 ms; up to twice that.
 	HeartbeatTimeout time.Duration
 	// ElectionTimeout is how long a candidate waits for votes, 500 ms.
 	ElectionTimeout time.Duration
 	// LeaderLease is how long a leader goes on without word from a majority, 250 ms.
 	LeaderLease time.Duration
-	// CommitTimeout is how often a follower hears of what was decided whether or not
-	// anything was, 50 ms; up to twice that, by chance. What is decided it hears at once,
-	// but that may get lost.
+	// CommitTimeout is how often a follower hears of what was decided whether or not anything was, 50 ms; up to twice
+	// that, by chance. What is decided it hears at once, but that may get lost.
 	CommitTimeout time.Duration
 	// UpkeepInterval is how often the leader checks the voters, 500 ms.
 	UpkeepInterval time.Duration
-	// ReplaceAfter is how long a voter may be out of reach before another node gets
-	// its vote, 10 s.
+	// ReplaceAfter is how long a voter may be out of reach before another node gets its vote, 10 s.
 	ReplaceAfter time.Duration
-	// StallTimeout is how long a write to the log may take until the disk counts as
-	// stalled, 2 s. A leader then lets another voter lead whose disk works.
+	// StallTimeout is how long a write to the log may take until the disk counts as stalled, 2 s: then another voter is to lead.
 	StallTimeout time.Duration
 	// EndTimeout is how long a disk may be stalled until Stalled is called, 2 min.
 	EndTimeout time.Duration

@@ -16,15 +16,15 @@ const maxSnapshot = 1 << 30
 // fsm runs the state machine. The library calls it from one goroutine.
 type fsm struct {
 	state atomic.Pointer[State]
-	// fault is why this node cannot follow any more: an entry that it does not
-	// understand, which a newer version has proposed. From then on it applies
-	// nothing, since it would end up with another table than all others.
+	// fault is why this node cannot follow any more: an entry that it does not understand, which a newer version has
+	// proposed. From then on it applies nothing, since it would end up with another table than all others.
 	fault   atomic.Pointer[error]
 	applied func()
+	// note is Config.Applied.
+	note func(at time.Time, c Command, before, after *State)
 	// decided is called for every entry, also for one that changes nothing.
 	decided func()
-	// began is when the application of the present entry began, in nanoseconds since
-	// opened; 0 if none is being applied.
+	// began is when the application of the present entry began, in nanoseconds since opened; 0 if none is being applied.
 	began  atomic.Int64
 	opened time.Time
 	// applying is called before an entry is applied; tests have it block. nil does nothing.
@@ -76,9 +76,13 @@ func (f *fsm) Apply(l *raft.Log) any {
 		f.applied()
 		return undecided(l.Index, err)
 	}
-	next, err := f.state.Load().Apply(l.Index, command)
+	before := f.state.Load()
+	next, err := before.Apply(l.Index, command)
 	if err == nil {
 		f.state.Store(next)
+		if f.note != nil {
+			f.note(l.AppendedAt, command, before, next)
+		}
 		f.applied()
 	}
 	return outcome{l.Index, err}

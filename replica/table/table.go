@@ -74,7 +74,7 @@ func Open(cfg Config) (*Table, error) {
 	d.stable = &watchedStable{d.stable, w, func(err error) {
 		cfg.Logger.Error("storing a Raft term failed: this node neither leads nor votes until it succeeds", "node", cfg.ID, "err", err)
 	}}
-	t := &Table{cfg: cfg, disk: d, writes: w, fsm: &fsm{applying: cfg.Hooks.Applying, opened: time.Now()}}
+	t := &Table{cfg: cfg, disk: d, writes: w, fsm: &fsm{applying: cfg.Hooks.Applying, note: cfg.Applied, opened: time.Now()}}
 	t.fsm.state.Store(new(State))
 	t.fsm.applied = t.listeners.notify
 	t.fsm.decided = func() { t.commitNotifier.notifyAll(t) }

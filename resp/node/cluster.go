@@ -155,7 +155,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.table, err = table.Open(cfg.env.Tune.OfTable(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
-		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.env.Table,
+		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Applied: n.decisions.Note, Logger: cfg.Logger, Hooks: cfg.env.Table,
 	}))
 	if err != nil {
 		return c, err

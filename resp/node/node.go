@@ -14,6 +14,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/durations"
 	"github.com/ringside-kv/ringside/internal/memconn"
+	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -37,9 +38,8 @@ type Node struct {
 	local   *client.Pool   // for Do
 	served  chan struct{}  // closed when server has ended
 
-	// clock and ownClock are those of leases: see environment.Environment. Deadlines that other nodes set
-	// for this one are counted by ownClock, so that a pause of the machine counts, too; those that
-	// this node sets by clock, which never jumps ahead.
+	// clock and ownClock are those of leases: see environment.Environment. Deadlines that other nodes set for this one are
+	// counted by ownClock, so that a pause of the machine counts, too; those that this node sets by clock, which never jumps.
 	clock, ownClock func() time.Duration
 
 	health    admin.Health
@@ -50,13 +50,13 @@ type Node struct {
 	webAt     net.Listener
 	webServed chan struct{}
 	page      *page.Page // of web
+	decisions decisions.Log
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
 	secret peerSecret // that other nodes prove, set before any of them can connect
 	key    []byte     // likewise
-	// passwordChanged reports that the password was changed at run time to one that other nodes do
-	// not prove; see changePassword.
+	// passwordChanged reports that the password was changed at run time to one that other nodes do not prove.
 	passwordChanged atomic.Bool
 
 	tls       certs.Current // that clients are met with
@@ -209,7 +209,7 @@ func (n *Node) openWeb() (err error) {
 	if n.cfg.HTTPAddr == HTTPOff {
 		return nil
 	}
-	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Gather: n.metrics.Gather})
+	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, Gather: n.metrics.Gather})
 	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Logger: n.cfg.Logger})
 	if err != nil {
 		n.page.Close()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -59,6 +60,13 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 				return p
 			}
 			return placement(t)
+		},
+		Decisions: func() []decisions.Decision {
+			all := []decisions.Decision{{At: time.Now().AddDate(-1, 0, 0), Text: "node " + hostile + " failed"}}
+			if left.Load() {
+				all = append([]decisions.Decision{{At: time.Now(), Text: "n1 became the primary of 1 range"}}, all...)
+			}
+			return all
 		},
 	})
 	answers := make(chan seen, 8)
@@ -120,9 +128,9 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 			}
 		}
 	}
-	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap")
+	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed")
 	left.Store(true)
-	both("ranges: 1, nodes: 1;", `<li class="none">None.</li>`)
+	both("n1 became the primary of 1 range", "ranges: 1, nodes: 1;", `<li class="none">None.</li>`)
 	cancel()
 	<-ended
 	for line := range strings.Lines(log.String()) {

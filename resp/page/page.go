@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/ringside-kv/ringside/internal/uplot"
+	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
@@ -34,6 +35,8 @@ type Config struct {
 	Status func(ctx context.Context) (*status.Report, error)
 	// Placement returns the newest agreed placement; nil while the node knows none.
 	Placement func() *ring.Placement
+	// Decisions returns what the cluster has decided, the newest first.
+	Decisions func() []decisions.Decision
 	// Gather returns the metrics of the node.
 	Gather func() ([]*dto.MetricFamily, error)
 }
@@ -81,6 +84,7 @@ func New(cfg Config) *Page {
 	p.mux.HandleFunc("GET /api/v1/status", p.serveStatus)
 	p.mux.HandleFunc("GET /api/v1/ranges", p.serveRanges)
 	p.mux.HandleFunc("GET /api/v1/history", p.serveHistory)
+	p.mux.HandleFunc("GET /api/v1/decisions", func(w http.ResponseWriter, _ *http.Request) { serveJSON(w, cfg.Decisions()) })
 	p.mux.HandleFunc("GET /api/v1/events", p.serveEvents)
 	p.done.Go(func() { p.history.run(p.ctx.Done()) })
 	return p
@@ -90,7 +94,7 @@ func New(cfg Config) *Page {
 func (p *Page) Pages() []admin.Page {
 	return []admin.Page{
 		{Path: "/page/", Title: "script and style of the live page at /", Handler: p},
-		{Path: "/api/v1/", Title: "JSON: status, ranges, history (of this node) and events", Handler: p},
+		{Path: "/api/v1/", Title: "JSON: status, ranges, decisions, history (of this node) and events", Handler: p},
 	}
 }
 
@@ -197,16 +201,15 @@ func (p *Page) serveRanges(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the node knows no placement yet", http.StatusServiceUnavailable)
 		return
 	}
-	body, err := json.Marshal(rangesOf(placement))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	writeJSON(w, body)
+	serveJSON(w, rangesOf(placement))
 }
 
 func (p *Page) serveHistory(w http.ResponseWriter, _ *http.Request) {
-	body, err := json.Marshal(p.history.samples())
+	serveJSON(w, p.history.samples())
+}
+
+func serveJSON(w http.ResponseWriter, v any) {
+	body, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -158,13 +158,25 @@ function showCircle(ranges) {
   fill($("legend"), [...ranges.nodes].sort().map((id) => h("li", { title: id }, swatch(id), id)));
 }
 
+function showDecisions(all) {
+  const time = (at) => {
+    const t = new Date(at);
+    return (t.toDateString() === new Date().toDateString() ? "" : t.toLocaleDateString() + " ") + t.toLocaleTimeString();
+  };
+  fill($("decisions").firstElementChild, all.length === 0
+    ? [h("li", { class: "nothing" }, "nothing yet")]
+    : all.map((d) => h("li", {}, h("time", { datetime: d.at }, time(d.at)), " " + d.text)));
+}
+
 let shownIndex = null, fetching = false;
 async function updateRanges(index) {
   if (index === shownIndex || fetching) return;
   fetching = true;
   try {
-    const reply = await fetch("/api/v1/ranges");
-    if (reply.ok) { showCircle(await reply.json()); shownIndex = index; }
+    const replies = await Promise.all([fetch("/api/v1/ranges"), fetch("/api/v1/decisions")]);
+    if (!replies.every((r) => r.ok)) return;
+    const [ranges, decisions] = await Promise.all(replies.map((r) => r.json()));
+    showCircle(ranges); showDecisions(decisions); shownIndex = index;
   } catch { /* the next event tries again */ } finally { fetching = false; }
 }
 

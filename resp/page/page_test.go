@@ -19,6 +19,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -55,6 +56,9 @@ func placement(t *testing.T) *ring.Placement {
 // serve serves a page until the test ends.
 func serve(t *testing.T, cfg Config) (*Page, string) {
 	t.Helper()
+	if cfg.Decisions == nil {
+		cfg.Decisions = new(decisions.Log).Last
+	}
 	if cfg.Gather == nil {
 		cfg.Gather = func() ([]*dto.MetricFamily, error) { return nil, nil }
 	}
@@ -112,8 +116,10 @@ func TestAnswersAreWhatTheClusterIs(t *testing.T) {
 	if want := "[n1 " + hostile + "] [0 1073741824 2147483648] [0 1 0] [[1] [] [1]]"; fmt.Sprint(got.Nodes, got.Starts, got.Primary, got.Backups) != want {
 		t.Errorf("%s", body)
 	}
-	if _, _, body := get(t, url+"/api/v1/history"); body != "[]\n" {
-		t.Errorf("%s", body)
+	for _, path := range []string{"history", "decisions"} {
+		if _, _, body := get(t, url+"/api/v1/"+path); body != "[]\n" {
+			t.Errorf("%s: %s", path, body)
+		}
 	}
 	for path, kind := range map[string]string{"/": "text/html", "/page/page.js": "text/javascript", "/page/uplot.js": "text/javascript", "/page/page.css": "text/css"} {
 		code, header, body := get(t, url+path)
