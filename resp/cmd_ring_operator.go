@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -178,6 +179,43 @@ type Change struct {
 	Load bool
 }
 
+var errSyntax = errors.New("syntax error")
+
+// ParseChange returns the change that the words after RING PLAN are about.
+func ParseChange(words []string) (c Change, err error) {
+	if len(words) == 1 {
+		if !strings.EqualFold(words[0], "load") {
+			return c, errors.New("wrong number of arguments for 'ring|plan' command")
+		}
+		return Change{Load: true}, nil
+	}
+	mode := ""
+	for _, word := range words {
+		switch lower := strings.ToLower(word); {
+		case lower == "join" || lower == "leave" || lower == "strategy":
+			mode = lower
+		case mode == "join":
+			m, err := ring.ParseMember(word)
+			if err != nil {
+				return c, err
+			}
+			c.Join = append(c.Join, m)
+		case mode == "leave":
+			c.Leave = append(c.Leave, word)
+		case mode == "strategy" && c.Strategy == "":
+			c.Strategy = word
+		case mode == "strategy":
+			c.Settings = append(c.Settings, word)
+		default:
+			return c, errSyntax
+		}
+	}
+	if len(c.Join)+len(c.Leave)+len(c.Strategy) == 0 {
+		return c, errSyntax
+	}
+	return c, nil
+}
+
 // strategy returns the name of the strategy in force, "unknown" before this node knows what its cluster has agreed on.
 func (s *Server) strategy() string {
 	if routes := s.routes.Load(); routes != nil && routes.Strategy != "" {
@@ -199,47 +237,15 @@ func (s *Server) hashmaskError() string {
 
 // cmdRingPlan is RING PLAN LOAD, or RING PLAN [JOIN node[:weight] ...] [LEAVE node ...] [STRATEGY name [setting value ...]].
 func cmdRingPlan(x *call) {
-	if len(x.Args) == 3 {
-		if wire.EqualFold(x.Args[2], "load") {
-			replyPlan(x, Change{Load: true})
-		} else {
-			x.Error("ERR wrong number of arguments for 'ring|plan' command")
-		}
+	words := make([]string, len(x.Args)-2)
+	for i, arg := range x.Args[2:] {
+		words[i] = string(arg)
+	}
+	c, err := ParseChange(words)
+	if err != nil {
+		x.Error("ERR " + err.Error())
 		return
 	}
-	var c Change
-	mode := ""
-	for _, arg := range x.Args[2:] {
-		switch word := string(arg); {
-		case wire.EqualFold(arg, "join") || wire.EqualFold(arg, "leave") || wire.EqualFold(arg, "strategy"):
-			mode = strings.ToLower(word)
-		case mode == "join":
-			m, err := ring.ParseMember(word)
-			if err != nil {
-				x.Error("ERR " + err.Error())
-				return
-			}
-			c.Join = append(c.Join, m)
-		case mode == "leave":
-			c.Leave = append(c.Leave, word)
-		case mode == "strategy" && c.Strategy == "":
-			c.Strategy = word
-		case mode == "strategy":
-			c.Settings = append(c.Settings, word)
-		default:
-			x.Error(command.MsgSyntax)
-			return
-		}
-	}
-	if len(c.Join)+len(c.Leave)+len(c.Strategy) == 0 {
-		x.Error(command.MsgSyntax)
-		return
-	}
-	replyPlan(x, c)
-}
-
-// replyPlan replies with what would move.
-func replyPlan(x *call, c Change) {
 	var report string
 	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
 		report, err = o.Plan(ctx, c)

@@ -209,7 +209,7 @@ func (n *Node) openWeb() (err error) {
 	if n.cfg.HTTPAddr == HTTPOff {
 		return nil
 	}
-	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, Gather: n.metrics.Gather})
+	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, WhatIf: operator{n}.whatIf, Gather: n.metrics.Gather})
 	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Logger: n.cfg.Logger})
 	if err != nil {
 		n.page.Close()

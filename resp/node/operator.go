@@ -37,7 +37,29 @@ func (o operator) Plan(ctx context.Context, change resp.Change) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	return c.plan(ctx, change)
+	p, _, err := c.plan(ctx, change)
+	if err != nil {
+		return "", err
+	}
+	return p.Text()
+}
+
+// whatIf plans a change, which the words after RING PLAN name.
+func (o operator) whatIf(ctx context.Context, words []string) (string, *ring.Placement, error) {
+	c, err := o.cluster()
+	if err != nil {
+		return "", nil, err
+	}
+	change, err := resp.ParseChange(words)
+	if err != nil {
+		return "", nil, err
+	}
+	p, desired, err := c.plan(ctx, change)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := p.Text()
+	return text, desired, err
 }
 
 // Leave implements resp.Operator.

@@ -1,18 +1,16 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node/internal/placing"
+	"github.com/ringside-kv/ringside/resp/node/internal/planning"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
@@ -28,18 +26,18 @@ const (
 	planTimeout = 20 * time.Second
 )
 
-// plan describes what would move after a change.
-func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) {
+// plan returns what would move after a change, and the placement then.
+func (c *cluster) plan(ctx context.Context, change resp.Change) (*status.Plan, *ring.Placement, error) {
 	st := c.table.State()
 	members, leaving, err := c.plannedMembers(st, change.Join, change.Leave)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	of := st.Cluster()
 	next := placing.InForce(&of)
 	if change.Strategy != "" {
 		if next, err = otherStrategy(&of, change.Strategy, change.Settings); err != nil {
-			return "", err
+			return nil, nil, err
 		}
 	}
 	in := inputOf(st, members)
@@ -47,7 +45,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 	switch {
 	case change.Load:
 		if balance, err = c.balancer.proposal(ctx, st); err != nil {
-			return "", err
+			return nil, nil, err
 		}
 		in.Overrides = balance.Overrides
 	case change.Strategy != "":
@@ -55,7 +53,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 	}
 	desired, err := placing.Desired(next, in)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	p := c.compare(ctx, st, desired, members)
 	p.Leave = leaving
@@ -74,11 +72,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (string, error) 
 		}
 		p.Join = append(p.Join, text)
 	}
-	var text strings.Builder
-	if err := p.Draw(&text, status.LeastWidth); err != nil {
-		return "", err
-	}
-	return text.String(), nil
+	return p, desired, nil
 }
 
 // compare describes what has to move to a desired placement.
@@ -86,11 +80,11 @@ func (c *cluster) compare(ctx context.Context, st *table.State, desired *ring.Pl
 	present, of := st.Placement(), st.Cluster()
 	changes := ring.NewPlan(present, desired)
 	p := &status.Plan{
-		Strategy: strategyReport(&of), Nodes: plannedNodes(present, desired, members),
+		Strategy: strategyReport(&of), Nodes: planning.Nodes(present, desired, members),
 		Promotions: len(changes.Promotions), Drops: len(changes.Drops),
 		Throttle: of.Throttle, Paused: of.Paused, Running: len(st.Handoffs()),
 	}
-	c.measure(ctx, st, p, changes.Handoffs, countMoves(present, desired))
+	c.measure(ctx, st, p, changes.Handoffs, planning.CountMoves(present, desired))
 	return p
 }
 
@@ -122,64 +116,8 @@ func (c *cluster) plannedMembers(st *table.State, join []ring.Member, leave []st
 	return members, leaving, err
 }
 
-// plannedNodes compares what nodes serve and copy.
-func plannedNodes(present, desired *ring.Placement, members []ring.Member) []status.PlannedNode {
-	nodes := make(map[string]*status.PlannedNode)
-	at := func(id string) *status.PlannedNode {
-		if nodes[id] == nil {
-			nodes[id] = &status.PlannedNode{ID: id}
-		}
-		return nodes[id]
-	}
-	for _, m := range members {
-		at(m.ID)
-	}
-	add := func(p *ring.Placement, load func(*status.PlannedNode) *status.PlannedLoad) {
-		for row := range p.Rows() {
-			if row.Primary != "" {
-				l := load(at(row.Primary))
-				l.Ranges++
-				l.Share += float64(row.Range.Len()) / (1 << 32)
-			}
-			for _, b := range row.Backups {
-				load(at(b)).Backups++
-			}
-		}
-	}
-	add(present, func(n *status.PlannedNode) *status.PlannedLoad { return &n.Before })
-	add(desired, func(n *status.PlannedNode) *status.PlannedLoad { return &n.After })
-	all := make([]status.PlannedNode, 0, len(nodes))
-	for _, n := range slices.SortedFunc(maps.Values(nodes), func(a, b *status.PlannedNode) int { return cmp.Compare(a.ID, b.ID) }) {
-		all = append(all, *n)
-	}
-	return all
-}
-
-// A pair is a sender and a receiver.
-type pair struct{ from, to string }
-
-// countMoves counts the ranges that would go from node to node: those of the desired
-// placement, or the parts of them that go together.
-func countMoves(present, desired *ring.Placement) map[pair]int {
-	counts := make(map[pair]int)
-	last := make(map[pair]ring.Range)
-	for _, rows := range ring.Overlay(present, desired) {
-		for to := range rows[1].Copies() {
-			if rows[0].Primary == "" || rows[0].Holds(to) {
-				continue
-			}
-			p := pair{rows[0].Primary, to}
-			if before, ok := last[p]; !ok || before != rows[1].Range {
-				counts[p]++
-			}
-			last[p] = rows[1].Range
-		}
-	}
-	return counts
-}
-
 // measure asks every node for what it would send, and for how fast it has been.
-func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, handoffs []ring.Handoff, ranges map[pair]int) {
+func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, handoffs []ring.Handoff, ranges map[planning.Pair]int) {
 	inquiries := make(map[string]*statusQuery)
 	for _, n := range st.Nodes() {
 		if n.State != table.Gone && c.alive(n.ID) {
@@ -208,7 +146,7 @@ func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, 
 		more[node].Bytes += sign * load.Bytes
 	}
 	for _, h := range handoffs {
-		m := status.PlannedMove{From: h.From, To: h.To, Ranges: ranges[pair{h.From, h.To}]}
+		m := status.PlannedMove{From: h.From, To: h.To, Ranges: ranges[planning.Pair{From: h.From, To: h.To}]}
 		switch o, asked := outcomes[h.From]; {
 		case !asked:
 			m.Fault = errAway.Error()

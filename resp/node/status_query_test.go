@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,33 +96,6 @@ func TestRatesAreMeasuredOverAllNodes(t *testing.T) {
 	got := moved(replica.Totals{Done: 2, Bytes: 1000, Copying: 4 * time.Second, Held: 30 * time.Millisecond})
 	if got.Rate != 250 || got.Held != 0.03 {
 		t.Errorf("%+v", got)
-	}
-}
-
-// The ranges that a plan counts are those that change hands one by one.
-func TestMovesAreCountedByRange(t *testing.T) {
-	place := func(primaries ...string) *ring.Placement {
-		rows := make([]ring.Row, len(primaries))
-		for i, id := range primaries {
-			rows[i] = ring.Row{Range: ring.Range{Start: ring.Token(i) << 30, End: ring.Token(i+1) << 30}, Epoch: 1, Primary: id}
-		}
-		p, err := ring.NewPlacement(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	got := countMoves(place("a", "a", "b", "a"), place("b", "b", "b", "c"))
-	if len(got) != 2 || got[pair{"a", "b"}] != 2 || got[pair{"a", "c"}] != 1 {
-		t.Errorf("%v", got)
-	}
-	nodes := plannedNodes(place("a", "a", "b", "a"), place("b", "b", "b", "c"), []ring.Member{{ID: "d", Weight: 1}})
-	ids := make([]string, len(nodes))
-	for i, n := range nodes {
-		ids[i] = n.ID
-	}
-	if !slices.Equal(ids, []string{"a", "b", "c", "d"}) || nodes[1].Before.Ranges != 1 || nodes[1].After.Ranges != 3 || nodes[0].Before.Share != 0.75 {
-		t.Errorf("%+v", nodes)
 	}
 }
 

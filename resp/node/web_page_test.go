@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -38,6 +39,14 @@ func TestNodeServesTheLivePage(t *testing.T) {
 	for path, want := range map[string]string{"/": "/page/page.js", "/page/page.js": "EventSource", "/pages": "/api/v1/", "/api/v1/history": "["} {
 		if code, body := get(path); code != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %.200s", path, code, body)
+		}
+	}
+	for change, want := range map[string]string{
+		"join+n9:2": `200 {"text":"join n9 of weight 2`, "leave+" + n.ID(): "400 LEAVE: no node would be left", "sideways": "400 wrong number of arguments",
+		"leave+nobody": "400 LEAVE: ", "strategy+none": "400 ", "": "400 syntax error",
+	} {
+		if code, body := get("/api/v1/plan?change=" + change); !strings.HasPrefix(fmt.Sprint(code, " ", body), want) || strings.Contains(want, "n9") && !strings.Contains(body, `"n9"`) {
+			t.Errorf("%q: %d %.300s", change, code, body)
 		}
 	}
 	r, err := http.Get("http://" + n.HTTPAddr().String() + "/api/v1/events")

@@ -23,11 +23,16 @@ type seen struct {
 	HTML        string
 }
 
-// probe is added to the page: it sends what is shown once there are so many nodes in the table and on the circle.
+// probe is added to the page: it sends what is shown once there are so many nodes in the table and on the circle, and
+// a plan that it has asked for.
 const probe = `
 const wanted = [2, 1];
+let asked = false;
 const timer = setInterval(() => {
   if (document.querySelectorAll("#nodes tr").length !== wanted[0] || document.querySelectorAll("#legend li").length !== wanted[0]) return;
+  const form = document.getElementById("whatif");
+  if (!asked) { asked = true; form.words.value = "n9:2 n10"; form.requestSubmit(); }
+  if (!document.querySelector("#whatif-answer pre")) return;
   wanted.shift();
   if (!wanted.length) clearInterval(timer);
   const e = document.documentElement;
@@ -60,6 +65,19 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 				return p
 			}
 			return placement(t)
+		},
+		WhatIf: func(_ context.Context, words []string) (string, *ring.Placement, error) {
+			if fmt.Sprint(words) != "[JOIN n9:2 n10]" {
+				t.Errorf("planned: %q", words)
+			}
+			p, err := ring.NewPlacement([]ring.Row{
+				{Range: ring.Range{Start: 0, End: 1 << 30}, Primary: "n1", Backups: []string{hostile}},
+				{Range: ring.Range{Start: 1 << 30, End: 2 << 30}, Primary: hostile},
+				{Range: ring.Range{Start: 2 << 30, End: 3 << 30}, Primary: "n9"},
+				{Range: ring.Range{Start: 3 << 30, End: 7 << 29}, Primary: "n10"},
+				{Range: ring.Range{Start: 7 << 29, End: 0}, Primary: "n1"},
+			})
+			return "<b>a plan</b>", p, err
 		},
 		Decisions: func() []decisions.Decision {
 			all := []decisions.Decision{{At: time.Now().AddDate(-1, 0, 0), Text: "node " + hostile + " failed"}}
@@ -128,7 +146,8 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 			}
 		}
 	}
-	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed")
+	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed",
+		"37.5 % of the tokens would get another primary", "n10 would become primary", "n9 would become primary", "n1 stays primary", "&lt;b&gt;a plan&lt;/b&gt;")
 	left.Store(true)
 	both("n1 became the primary of 1 range", "ranges: 1, nodes: 1;", `<li class="none">None.</li>`)
 	cancel()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +38,8 @@ type Config struct {
 	Placement func() *ring.Placement
 	// Decisions returns what the cluster has decided, the newest first.
 	Decisions func() []decisions.Decision
+	// WhatIf returns what would move after a change, and the placement then. The words are those after RING PLAN.
+	WhatIf func(ctx context.Context, words []string) (text string, then *ring.Placement, err error)
 	// Gather returns the metrics of the node.
 	Gather func() ([]*dto.MetricFamily, error)
 }
@@ -46,6 +49,8 @@ const (
 	period = time.Second
 	// mostStreams is how many pages are told at a time. More are refused.
 	mostStreams = 32
+	// maxChange bounds the words of a plan, in bytes.
+	maxChange = 4096
 	// writeTimeout is how long a browser may take for one event.
 	writeTimeout = 10 * time.Second
 )
@@ -60,6 +65,7 @@ type Page struct {
 	done    sync.WaitGroup
 
 	streams chan struct{} // has room for each page that is told
+	plans   chan struct{} // has room for the one plan that is made at a time
 
 	mu     sync.Mutex // held while a report is made, so that pages share it
 	report []byte
@@ -68,7 +74,7 @@ type Page struct {
 
 // New returns a page, and begins to keep figures of the node. Close must be called.
 func New(cfg Config) *Page {
-	p := &Page{cfg: cfg, streams: make(chan struct{}, mostStreams)}
+	p := &Page{cfg: cfg, streams: make(chan struct{}, mostStreams), plans: make(chan struct{}, 1)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.history.gather = cfg.Gather
 	text := func(path, kind, body string) {
@@ -85,6 +91,7 @@ func New(cfg Config) *Page {
 	p.mux.HandleFunc("GET /api/v1/ranges", p.serveRanges)
 	p.mux.HandleFunc("GET /api/v1/history", p.serveHistory)
 	p.mux.HandleFunc("GET /api/v1/decisions", func(w http.ResponseWriter, _ *http.Request) { serveJSON(w, cfg.Decisions()) })
+	p.mux.HandleFunc("GET /api/v1/plan", p.servePlan)
 	p.mux.HandleFunc("GET /api/v1/events", p.serveEvents)
 	p.done.Go(func() { p.history.run(p.ctx.Done()) })
 	return p
@@ -202,6 +209,34 @@ func (p *Page) serveRanges(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	serveJSON(w, rangesOf(placement))
+}
+
+// A plan is the body of /api/v1/plan.
+type plan struct {
+	Text   string  `json:"text"`
+	Ranges *ranges `json:"ranges"` // as they would be
+}
+
+// servePlan tells what would move. Planning asks all nodes, so one plan is made at a time.
+func (p *Page) servePlan(w http.ResponseWriter, r *http.Request) {
+	select {
+	case p.plans <- struct{}{}:
+		defer func() { <-p.plans }()
+	default:
+		http.Error(w, "another plan is being made", http.StatusServiceUnavailable)
+		return
+	}
+	change := r.URL.Query().Get("change")
+	if len(change) > maxChange {
+		http.Error(w, "the change is longer than "+strconv.Itoa(maxChange)+" bytes", http.StatusBadRequest)
+		return
+	}
+	text, then, err := p.cfg.WhatIf(r.Context(), strings.Fields(change))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	serveJSON(w, plan{text, rangesOf(then)})
 }
 
 func (p *Page) serveHistory(w http.ResponseWriter, _ *http.Request) {

@@ -158,6 +158,69 @@ function showCircle(ranges) {
   fill($("legend"), [...ranges.nodes].sort().map((id) => h("li", { title: id }, swatch(id), id)));
 }
 
+// The ranges of the last picture: plans are compared with them.
+let present = null;
+
+// whatWouldMove has the parts of the circle that would get another primary, and the others, as arcs takes them.
+function whatWouldMove(before, after) {
+  const starts = [...new Set([0, ...before.starts, ...after.starts])].sort((a, b) => a - b);
+  const owners = (r) => {
+    let i = -1;
+    return starts.map((t) => {
+      while (i + 1 < r.starts.length && r.starts[i + 1] <= t) i++;
+      return r.nodes[r.primary[i < 0 ? r.starts.length - 1 : i]];
+    });
+  };
+  const was = owners(before), is = owners(after), ranges = { starts };
+  let tokens = 0;
+  starts.forEach((t, i) => { if (was[i] !== is[i]) tokens += (i + 1 < starts.length ? starts[i + 1] : 2 ** 32) - t; });
+  return { ranges, moved: (i) => (was[i] === is[i] ? undefined : is[i]), stays: (i) => (was[i] === is[i] ? is[i] : undefined), share: tokens / 2 ** 32 };
+}
+
+function showPlan(plan) {
+  const { ranges, moved, stays, share } = whatWouldMove(present, plan.ranges);
+  const label = `${percent(share)} of the tokens would get another primary`;
+  const picture = svg("svg", { viewBox: "-105 -105 210 210", role: "img", "aria-label": label });
+  const receivers = new Set();
+  for (const [nodeOf, opacity] of [[stays, 0.2], [moved, 1]]) {
+    for (const [node, d] of arcs(ranges, nodeOf, 70, 100)) {
+      const p = svg("path", { d, "fill-opacity": opacity }, svg("title", {}, node + (opacity === 1 ? " would become primary" : " stays primary")));
+      p.style.fill = color(node);
+      picture.append(p);
+      if (opacity === 1) receivers.add(node);
+    }
+  }
+  const legend = [...receivers].sort().map((id) => h("li", { title: id }, swatch(id), id));
+  $("whatif-answer").replaceChildren(
+    h("p", {}, label + (legend.length ? ". They go to:" : ".")),
+    h("div", { class: "sides" }, h("div", { class: "circle" }, picture), h("ul", { class: "legend" }, ...legend)),
+    h("pre", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the plan" }, plan.text));
+}
+
+const examples = { JOIN: ["names, with :weight if it is not 1", "n9 n10:2"], LEAVE: ["names", "n1"], STRATEGY: ["name and settings", "ketama points 160"], LOAD: ["", ""] };
+function askWhat() {
+  const form = $("whatif"), [what, example] = examples[form.kind.value];
+  $("whatif-what").textContent = what;
+  form.words.placeholder = example;
+  form.words.parentElement.hidden = form.kind.value === "LOAD";
+  $("whatif-names").replaceChildren(...(form.kind.value === "LEAVE" && present ? present.nodes.map((id) => h("option", { value: id })) : []));
+}
+$("whatif").kind.addEventListener("change", askWhat);
+askWhat();
+$("whatif").addEventListener("submit", async (e) => {
+  e.preventDefault();
+  const form = e.target, button = form.querySelector("button"), kind = form.kind.value;
+  const say = (text, alarm) => $("whatif-answer").replaceChildren(h("p", { class: alarm ? "alarm" : "help" }, text));
+  button.disabled = true;
+  say("planning …");
+  try {
+    const reply = await fetch("/api/v1/plan?" + new URLSearchParams({ change: kind === "LOAD" ? kind : `${kind} ${form.words.value}` }));
+    if (!reply.ok) say(await reply.text(), true);
+    else if (!present) say("the page does not know the ranges yet", true);
+    else showPlan(await reply.json());
+  } catch { say("no connection to the node", true); } finally { button.disabled = false; }
+});
+
 function showDecisions(all) {
   const time = (at) => {
     const t = new Date(at);
@@ -176,7 +239,7 @@ async function updateRanges(index) {
     const replies = await Promise.all([fetch("/api/v1/ranges"), fetch("/api/v1/decisions")]);
     if (!replies.every((r) => r.ok)) return;
     const [ranges, decisions] = await Promise.all(replies.map((r) => r.json()));
-    showCircle(ranges); showDecisions(decisions); shownIndex = index;
+    showCircle(ranges); showDecisions(decisions); present = ranges; shownIndex = index; askWhat();
   } catch { /* the next event tries again */ } finally { fetching = false; }
 }
 

@@ -90,6 +90,12 @@ func TestAnswersAreWhatTheClusterIs(t *testing.T) {
 	_, url := serve(t, Config{
 		Status:    func(context.Context) (*status.Report, error) { asked.Add(1); return report(), nil },
 		Placement: func() *ring.Placement { return placement(t) },
+		WhatIf: func(_ context.Context, words []string) (string, *ring.Placement, error) {
+			if len(words) == 0 {
+				return "", nil, errors.New("no change")
+			}
+			return strings.Join(words, " "), placement(t), nil
+		},
 	})
 	for range 5 {
 		code, header, body := get(t, url+"/api/v1/status")
@@ -115,6 +121,14 @@ func TestAnswersAreWhatTheClusterIs(t *testing.T) {
 	}
 	if want := "[n1 " + hostile + "] [0 1073741824 2147483648] [0 1 0] [[1] [] [1]]"; fmt.Sprint(got.Nodes, got.Starts, got.Primary, got.Backups) != want {
 		t.Errorf("%s", body)
+	}
+	for query, want := range map[string]string{
+		"?change=LEAVE+n1": `200 {"text":"LEAVE n1","ranges":{"nodes":["n1",`, "": "400 no change", "?change=" + strings.Repeat("x", maxChange+1): "400 the change is longer",
+	} {
+		code, _, body := get(t, url+"/api/v1/plan"+query)
+		if got := fmt.Sprint(code, " ", body); !strings.HasPrefix(got, want) {
+			t.Errorf("%.40q: %s", query, got)
+		}
 	}
 	for _, path := range []string{"history", "decisions"} {
 		if _, _, body := get(t, url+"/api/v1/"+path); body != "[]\n" {

@@ -97,6 +97,13 @@ func (p *Plan) Seconds() float64 {
 	return p.seconds(most)
 }
 
+// Text is the plan for the narrowest terminal.
+func (p *Plan) Text() (string, error) {
+	var text strings.Builder
+	err := p.Draw(&text, LeastWidth)
+	return text.String(), err
+}
+
 // Draw writes a plan for a terminal of so many cells, as [Draw] does.
 func (p *Plan) Draw(w io.Writer, cells int) error {
 	d := drawing{cells: max(cells, LeastWidth)}

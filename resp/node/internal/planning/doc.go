@@ -1,0 +1,2 @@
+// Package planning compares the placement that there is with one that there would be.
+package planning
