@@ -139,9 +139,9 @@ func (n *noter) command(c table.Command) {
 	case *table.CutOver:
 		n.cutOver(c)
 	case *table.Split:
-		n.addRanges(len(c.Cuts), "%r were split")
+		n.addRanges(len(c.Cuts), "split of %r")
 	case *table.Merge:
-		n.addRanges(len(c.Runs), "neighbours became %r")
+		n.addRanges(len(c.Runs), "merge of neighbours into %r")
 	default:
 		n.settings(c)
 	}
