@@ -231,15 +231,17 @@ function showDecisions(all) {
     : all.map((d) => h("li", {}, h("time", { datetime: d.at }, time(d.at)), " " + d.text)));
 }
 
-let shownIndex = null, fetching = false;
+let shownIndex = null, fetching = false, shownRanges = "", shownAt = 0;
 async function updateRanges(index) {
-  if (index === shownIndex || fetching) return;
+  // To draw thousands of arcs takes a tenth of a second.
+  if (index === shownIndex || fetching || (present && present.starts.length > 4096 && Date.now() - shownAt < 5000)) return;
   fetching = true;
   try {
     const replies = await Promise.all([fetch("/api/v1/ranges"), fetch("/api/v1/decisions")]);
     if (!replies.every((r) => r.ok)) return;
-    const [ranges, decisions] = await Promise.all(replies.map((r) => r.json()));
-    showCircle(ranges); showDecisions(decisions); present = ranges; shownIndex = index; askWhat();
+    const [ranges, decisions] = await Promise.all([replies[0].text(), replies[1].json()]);
+    if (ranges !== shownRanges) { present = JSON.parse(ranges); showCircle(present); shownRanges = ranges; askWhat(); }
+    showDecisions(decisions); shownIndex = index; shownAt = Date.now();
   } catch { /* the next event tries again */ } finally { fetching = false; }
 }
 
