@@ -167,7 +167,7 @@ func (u *Unit) forget() {
 	clear(u.touched)
 	u.touched = u.touched[:0]
 	u.events = u.events[:0]
-	u.dirty.dropDirty(0)
+	u.pieces.dropChanged(0)
 	u.elements.Forget()
 	u.row.Forget()
 	if u.own.made != 0 {
@@ -258,7 +258,7 @@ func (u *Unit) apply(w Waiter) error {
 	if err := u.refusal(); err != nil {
 		return u.refused(err)
 	}
-	u.dirty.writeDirty()
+	u.pieces.writeChanged()
 	u.writeElements()
 	dirty := u.writeHeaders()
 	if dirty != nil {

@@ -134,13 +134,13 @@ func copyOverlap(piece []byte, start, off int64, data []byte) {
 func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, data []byte) error {
 	end := off + int64(len(data))
 	// More than fits is not kept but goes into the batch at once, and then on.
-	many := int64(len(data)) > maxDirty*pieceSize && u.grow == nil
+	many := int64(len(data)) > maxChangedPieces*pieceSize && u.grow == nil
 	switch {
 	case u.grow != nil:
-		if !u.dirty.growDirty(v.gen, off, end) {
+		if !u.pieces.mayChange(v.gen, off, end) {
 			return ErrNotWhole
 		}
-	case len(u.dirty.list) > maxDirty:
+	case len(u.pieces.list) > maxChangedPieces:
 		if err := u.Flush(); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 			}
 		}
 	}
-	known := u.dirty.list
+	known := u.pieces.list
 	for i := off / pieceSize; i*pieceSize < end; i++ {
 		start := i * pieceSize
 		piece := pieceIn(known, v.gen, i)
@@ -165,7 +165,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 			whole := data[start-off : start-off+pieceSize]
 			_ = u.ensureBatch().Set(layout.AppendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
 		default:
-			copyOverlap(u.dirty.addDirty(prefix, v.gen, i)[:], start, off, data)
+			copyOverlap(u.pieces.addChanged(prefix, v.gen, i)[:], start, off, data)
 		}
 	}
 	u.ensureBatch()
@@ -184,18 +184,18 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 
 // loadDirty makes a piece a dirty one, with what it holds.
 func (u *Unit) loadDirty(prefix, key []byte, v *Value, i int64) error {
-	if pieceIn(u.dirty.list, v.gen, i) != nil {
+	if pieceIn(u.pieces.list, v.gen, i) != nil {
 		return nil
 	}
 	if i*pieceSize >= v.Size {
-		u.dirty.addDirty(prefix, v.gen, i)
+		u.pieces.addChanged(prefix, v.gen, i)
 		return nil
 	}
 	data, closer, err := u.piece(prefix, key, v, i)
 	if err != nil {
 		return err
 	}
-	copy(u.dirty.addDirty(prefix, v.gen, i)[:], data)
+	copy(u.pieces.addChanged(prefix, v.gen, i)[:], data)
 	if closer != nil {
 		_ = closer.Close()
 	}

@@ -343,7 +343,7 @@ func TestFailedUnitChangesNothing(t *testing.T) {
 func TestLargeOverwriteOfLongString(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	s.set(t, "k", string(bytes.Repeat([]byte("a"), 3*pieceSize)), 0)
-	data := bytes.Repeat([]byte("0123456789abcde"), (maxDirty+3)*pieceSize/15)
+	data := bytes.Repeat([]byte("0123456789abcde"), (maxChangedPieces+3)*pieceSize/15)
 	want := append(bytes.Repeat([]byte("a"), pieceSize+5), data...)
 	want = append(want, "the end"...)
 	s.inUnit(t, func(u *Unit) {

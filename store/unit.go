@@ -34,8 +34,8 @@ type Unit struct {
 	eventNotes
 	fieldTimes
 	keyUses
-	long  longValues
-	dirty dirtyPieces
+	long   longValues
+	pieces changedPieces
 
 	batch   *pebble.Batch
 	changes []change
@@ -104,7 +104,7 @@ type Unit struct {
 func (s *Store) NewUnit() *Unit {
 	u := &Unit{s: s}
 	u.heldLatches.u, u.heldAcks.u, u.changeNotices.u, u.eventNotes.u, u.fieldTimes.u = u, u, u, u, u
-	u.long.u, u.dirty.u = u, u
+	u.long.u, u.pieces.u = u, u
 	return u
 }
 
@@ -187,7 +187,7 @@ func (u *Unit) KeepAbortable(grow func(bytes int64) bool) { u.grow = grow }
 
 // Size returns about how many bytes of memory the unit's changes take until its end.
 func (u *Unit) Size() int64 {
-	n := 2*cap(u.lines) + len(u.dirty.list)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.List)*elementSize
+	n := 2*cap(u.lines) + len(u.pieces.list)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.List)*elementSize
 	if u.batch != nil {
 		n += u.batch.Len()
 	}

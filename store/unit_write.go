@@ -96,7 +96,7 @@ func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 	}
 	u.deltas = counts.AppendDelta(u.deltas, d)
 	if old.Gen != 0 && old.Gen != h.Gen {
-		u.dirty.dropDirty(old.Gen)
+		u.pieces.dropChanged(old.Gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.Gen)
 		_ = u.ensureBatch().Set(u.pbuf, nil, nil)
 		u.headers++
