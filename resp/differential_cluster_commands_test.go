@@ -192,9 +192,9 @@ func (w *world) compare(args []string, got, want resptest.Value) string {
 	same := false
 	switch {
 	case name == "TTL" || name == "PTTL" || name == "EXPIRETIME" || name == "PEXPIRETIME":
-		same = about(got, want)
+		same = w.about(got, want)
 	case name == "OBJECT" && len(args) > 1 && strings.EqualFold(args[1], "idletime"):
-		same = about(got, want)
+		same = w.about(got, want)
 	case name == "GET" && strings.HasPrefix(want.Text, "HYLL"):
 		same = maskEstimate(got).String() == maskEstimate(want).String()
 	case name == "DUMP": // each has its own form of a value
@@ -225,9 +225,9 @@ func oneZero(v resptest.Value) resptest.Value {
 }
 
 // about tells whether two replies are the same, or about the same number.
-func about(got, want resptest.Value) bool {
+func (w *world) about(got, want resptest.Value) bool {
 	a, errA := strconv.ParseInt(got.Text, 10, 64)
 	b, errB := strconv.ParseInt(want.Text, 10, 64)
 	return got.String() == want.String() || got.Kind == ':' && want.Kind == ':' && errA == nil && errB == nil &&
-		(a < 0) == (b < 0) && max(a, b)-min(a, b) <= 1500
+		(a < 0) == (b < 0) && max(a, b)-min(a, b) <= 1500+w.slowest.Milliseconds()
 }

@@ -33,12 +33,22 @@ type world struct {
 	lobby *lobby // who waits, if anybody does
 	tags  []string
 	moves *moveCount
+	// slowest is how long a step took at most: so much later than Redis a node may have set a time to live.
+	slowest time.Duration
 }
 
 // A step is something that is done to both. It returns how they differ, or "".
 type step struct {
 	text string
 	run  func(w *world) string
+}
+
+// do does a step.
+func (w *world) do(s step) (differs string) {
+	began := time.Now()
+	differs = s.run(w)
+	w.slowest = max(w.slowest, time.Since(began))
+	return differs
 }
 
 // A moveCount counts how often the keys of some tags were found at another node than before.
@@ -87,7 +97,7 @@ func (d *clusterDiffer) replay(tags []string, steps []step) (n int, differs stri
 	w := d.begin(tags)
 	defer w.end()
 	for i, s := range steps {
-		if differs := s.run(w); differs != "" {
+		if differs := w.do(s); differs != "" {
 			return i + 1, differs
 		}
 	}
@@ -159,7 +169,7 @@ func (d *clusterDiffer) runFamily(f family, seed uint64, steps, moves int) {
 		if done = append(done, s); len(done)%8 == 0 {
 			w.look()
 		}
-		if differs := s.run(w); differs != "" {
+		if differs := w.do(s); differs != "" {
 			w.end() // who still waits there is not to be counted in another world
 			d.fails(tags, done, differs)
 		}

@@ -85,10 +85,10 @@ func selectStep(n int) step {
 func commandsThenSelect(node, n int, cmds ...[]string) step {
 	s, after := commandStep(node, cmds...), selectStep(n)
 	return step{text: s.text + "\n" + after.text, run: func(w *world) string {
-		if differs := s.run(w); differs != "" {
+		if differs := w.do(s); differs != "" {
 			return differs
 		}
-		return after.run(w)
+		return w.do(after)
 	}}
 }
 
