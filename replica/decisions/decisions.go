@@ -49,7 +49,6 @@ func (l *Log) Note(at time.Time, c table.Command, before, after *table.State) {
 	defer l.mu.Unlock()
 	n := noter{l, at, before, after}
 	n.command(c)
-	n.gone()
 }
 
 // A noter notes the decisions of one command.
@@ -96,16 +95,6 @@ func counted(ranges int) string {
 	return fmt.Sprint(ranges, " ranges")
 }
 
-// gone tells which nodes the command has made leave for good.
-func (n *noter) gone() {
-	for _, node := range n.after.Nodes() {
-		was, ok := n.before.Node(node.ID)
-		if node.State == table.Gone && ok && was.State != table.Gone {
-			n.add("node %s left the cluster", node.ID)
-		}
-	}
-}
-
 func (n *noter) command(c table.Command) {
 	switch c := c.(type) {
 	case *table.Found:
@@ -119,7 +108,11 @@ func (n *noter) command(c table.Command) {
 	case *table.Leave:
 		n.add("node %s is leaving: it hands its ranges over", c.Node)
 	case *table.Forget:
-		n.add("node %s is forgotten", c.Node)
+		if was, _ := n.before.Node(c.Node); was.State == table.Leaving {
+			n.add("node %s left the cluster", c.Node)
+		} else {
+			n.add("node %s is forgotten", c.Node)
+		}
 	case *table.Failover:
 		n.failover(c)
 	case *table.Recreate:
@@ -183,12 +176,14 @@ func (n *noter) settings(c table.Command) {
 			n.add("the keys of database %d are %s", p.Number, map[bool]string{true: "together", false: "spread"}[p.Together])
 		}
 	case *table.SetValues:
+		// Their names may be those of users, which not everybody who sees the decisions may know.
+		kinds := make(map[string]int)
 		for _, change := range c.Changes {
-			if change.Remove {
-				n.add("%q is removed", change.Name)
-			} else {
-				n.add("%q is changed", change.Name)
-			}
+			kind, _, _ := strings.Cut(change.Name, "/")
+			kinds[strings.TrimSuffix(kind, "s")]++
+		}
+		for _, kind := range sorted(kinds) {
+			n.add("settings of the cluster are changed: %s", kind)
 		}
 	}
 }

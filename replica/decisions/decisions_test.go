@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -31,7 +32,10 @@ func TestLogGathersRanges(t *testing.T) {
 	note(gathered, &table.Release{Rows: make([]table.Ref, 1), Node: "b"})
 	paused, throttle := true, int64(0)
 	note(0, &table.SetMoves{Paused: &paused, Throttle: &throttle})
+	note(0, &table.SetValues{Changes: []agreed.Change{{Name: "users"}, {Name: "user/alice"}, {Name: "zone/b", Remove: true}}})
+	note(0, &table.Forget{Node: "d"})
 	want := []string{
+		"node d is forgotten", "settings of the cluster are changed: zone", "settings of the cluster are changed: user",
 		"handoffs may send any number of bytes a second", "handoffs are paused", "node b is no backup of 1 range any more",
 		"node c%s is no backup of 1 range any more", "node b is no backup of 5 ranges any more",
 	}

@@ -47,6 +47,13 @@ func TestDecisionsAreTold(t *testing.T) {
 				t.Errorf("%q is not told:\n%s", want, strings.Join(texts("b"), "\n"))
 			}
 		}
+		if _, err := c.do("c", "RING", "LEAVE"); err != nil {
+			t.Error(err)
+		}
+		c.within(5*time.Minute, "it is told that c left", func() bool { return tells("b", "node c left the cluster") })
+		if !tells("b", "node c is leaving") || tells("b", "is forgotten") {
+			t.Errorf("how c left:\n%s", strings.Join(texts("b"), "\n"))
+		}
 		if tells("b", "may have lost") {
 			t.Errorf("nothing was lost:\n%s", strings.Join(texts("b"), "\n"))
 		}
