@@ -289,7 +289,7 @@ func TestDamagedCopyIsReplaced(t *testing.T) {
 	}
 }
 
-// Damage of removed keys is in nobody's way but keeps tables from being merged: it is discarded, also where the node
+// Damage of removed keys meets no read but keeps tables from being merged: it is discarded, also where the node
 // holds no copy any more.
 func TestDamageOfRemovedKeysIsDiscarded(t *testing.T) {
 	for _, holds := range []bool{false, true} {

@@ -184,7 +184,7 @@ func TestDamageAcrossAnEnd(t *testing.T) {
 	s.audit(t)
 }
 
-// TestDamageOfRemovedDataIsDiscarded: nobody can read it, but it keeps tables from being merged.
+// TestDamageOfRemovedDataIsDiscarded: no read meets it, but it keeps tables from being merged.
 func TestDamageOfRemovedDataIsDiscarded(t *testing.T) {
 	rnd := seeded(t)
 	s, _ := damaged(t, memdisk.New(), rnd)

@@ -87,7 +87,7 @@ func (c *virtualCluster) behind(id, key string, value []byte) {
 	}
 }
 
-// flip changes a bit of a value in the tables of a node that are not flipped yet, and tells whether it is in one.
+// flip changes a bit of a value in the tables of a node that are not flipped yet, and reports whether one has it.
 func (c *virtualCluster) flip(id string, value []byte, flipped map[string]bool) bool {
 	c.t.Helper()
 	fs := c.nodes[id].fs

@@ -9,8 +9,8 @@ import (
 )
 
 // Answers times the commands of a connection as its client sees them: from the arrival of a request until its reply has
-// left, whoever ran it, with the wait for the log and for backups. It belongs to whoever the connection's replies
-// belong to.
+// left, at whichever node it runs, with the wait for the log and for backups. It belongs to the goroutine that has the
+// connection's replies.
 type Answers struct {
 	arrived time.Duration // the requests that are run now, on the server's clock
 	runs    []answerRun   // replies that have not left, in order

@@ -63,7 +63,7 @@ func (s *Set) Freeze(drain func(), take func() (*pebble.Snapshot, error)) (p *Sn
 	p = &Snapshot{set: s}
 	drain()
 	g.commits.Store(true)
-	s.Commits.Lock() // whoever gets it later for reading sees the gate
+	s.Commits.Lock() // commits that begin later see the gate
 	if p.discards = s.Discards.Load(); s.Split.Load() > 0 {
 		err = ErrFrozen
 	} else {
@@ -133,7 +133,7 @@ func (s *Set) BeginDiscard() (end func()) {
 	for !s.gate.CompareAndSwap(nil, g) {
 		s.Await()
 	}
-	s.Commits.Lock() // whoever gets it later for reading sees the gate
+	s.Commits.Lock() // commits that begin later see the gate
 	s.Discards.Add(1)
 	s.Commits.Unlock()
 	return func() {
