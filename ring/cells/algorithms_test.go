@@ -1,7 +1,6 @@
 package cells
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -31,58 +30,6 @@ func mustMake(t *testing.T, a Algorithm, nodes []Node) Chooser {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// Buckets that the paper's code, compiled as C, gives for these keys.
-func TestJumpIsThatOfThePaper(t *testing.T) {
-	for _, tt := range []struct {
-		key     uint64
-		buckets int
-		want    int
-	}{
-		{1, 1, 0}, {42, 57, 43}, {0xDEAD10CC, 1, 0}, {0xDEAD10CC, 666, 361}, {256, 1024, 520}, {0, 2, 0},
-		{12345678901234567, 1_000_000, 548760}, {math.MaxUint64, 65537, 18311},
-	} {
-		if got := jumpTo(tt.key, tt.buckets); got != tt.want {
-			t.Errorf("key %#x of %d buckets: %d, want %d", tt.key, tt.buckets, got, tt.want)
-		}
-	}
-}
-
-// Multi-probe by its definition: the least distance of any probe to any point of each node.
-func TestMultiProbeChoosesTheNearestNodes(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(randomtest.Seed(t), 0))
-	for range randomtest.Length(600, 50) {
-		nodes := named(1 + rnd.IntN(20))
-		for i := range nodes {
-			nodes[i].Weight = math.Exp2(2*rnd.Float64() - 1)
-		}
-		probes := 1 + rnd.IntN(30)
-		counts, err := places(nodes, probePoints)
-		if err != nil {
-			t.Fatal(err)
-		}
-		points := newCircle(nodes, counts).points
-		hash := rnd.Uint64()
-		nearest := slices.Repeat([]uint64{math.MaxUint64}, len(nodes))
-		for k := range probes {
-			probe := mix(hash + uint64(k))
-			for _, p := range points {
-				nearest[p.node] = min(nearest[p.node], p.at-probe)
-			}
-		}
-		want := make([]int, len(nodes))
-		for i := range want {
-			want[i] = i
-		}
-		slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(nearest[a], nearest[b]) })
-		chooser := mustMake(t, MultiProbe(probes), nodes)
-		for n := 1; n <= len(nodes); n++ {
-			if got := chooser.Choose(hash, n, nil); !slices.Equal(got, want[:n]) {
-				t.Fatalf("%d of %d nodes, %d probes: %v, want %v", n, len(nodes), probes, got, want[:n])
-			}
-		}
-	}
 }
 
 // shares counts how many hashes each node is the first choice of.

@@ -32,36 +32,44 @@ func Maglev(nodes []Node) (Chooser, error) {
 	for !big.NewInt(int64(size)).ProbablyPrime(0) { // exact below 2^64
 		size++
 	}
-	m := &maglev{nodes: len(nodes), table: slices.Repeat([]int32{-1}, size)}
-	held := make([]bool, len(nodes))
-	most := 0.0
-	for _, n := range nodes {
-		most = max(most, n.Weight)
-	}
-	skip, next, credit := make([]uint64, len(nodes)), make([]uint64, len(nodes)), make([]float64, len(nodes))
+	starts, skips, weights := make([]uint64, len(nodes)), make([]uint64, len(nodes)), make([]float64, len(nodes))
 	for i, n := range nodes {
-		next[i] = mix(n.Hash) % uint64(size)
-		skip[i] = mix(n.Hash+1)%uint64(size-1) + 1
+		starts[i] = mix(n.Hash) % uint64(size)
+		skips[i] = mix(n.Hash+1)%uint64(size-1) + 1
+		weights[i] = n.Weight
 	}
-	for filled := 0; filled < size; {
-		for i := range nodes {
-			if credit[i] += nodes[i].Weight / most; credit[i] < 1 || filled == size {
-				continue
-			}
-			credit[i]--
-			for m.table[next[i]] >= 0 {
-				next[i] = (next[i] + skip[i]) % uint64(size)
-			}
-			m.table[next[i]] = int32(i)
-			filled++
-			if !held[i] {
-				held[i] = true
-				m.held++
-			}
+	m := &maglev{nodes: len(nodes), table: fillInTurns(size, starts, skips, weights)}
+	held := make([]bool, len(nodes))
+	for _, i := range m.table {
+		if !held[i] {
+			held[i] = true
+			m.held++
 		}
 	}
 	m.other = nextOther(size, func(i int) int { return int(m.table[i]) })
 	return m, nil
+}
+
+// fillInTurns returns a table in which each entry is the number of a node. In turns, each node takes the
+// next free entry of its permutation: from its start on, by its skip, which has no divisor in common with
+// the size.
+func fillInTurns(size int, starts, skips []uint64, weights []float64) []int32 {
+	table := slices.Repeat([]int32{-1}, size)
+	next, credit, most := slices.Clone(starts), make([]float64, len(starts)), slices.Max(weights)
+	for filled := 0; filled < size; {
+		for i := range next {
+			if credit[i] += weights[i] / most; credit[i] < 1 || filled == size {
+				continue
+			}
+			credit[i]--
+			for table[next[i]] >= 0 {
+				next[i] = (next[i] + skips[i]) % uint64(size)
+			}
+			table[next[i]] = int32(i)
+			filled++
+		}
+	}
+	return table
 }
 
 type maglev struct {
