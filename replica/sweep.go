@@ -3,6 +3,8 @@ package replica
 import (
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -117,10 +119,21 @@ func (f *sweeper) sweep(now time.Time) (wait time.Duration, err error) {
 	empty := make(map[ring.Range]bool)
 	given := make(map[ring.Range]bool)
 	var drop []ring.Range
-	for _, r := range unownedRanges(st, f.e.cfg.Self) {
-		if row, ok := st.Row(r.Start); ok && f.allCopiesAway(st, row) {
+	known := spans.New(slices.Collect(maps.Keys(f.unownedSince)))
+	asked := make(map[string]bool)
+	mayBeAway := func(node string) bool {
+		away, known := asked[node]
+		if !known {
+			away = f.mayBeAway(node)
+			asked[node] = away
+		}
+		return away
+	}
+	for row := range unownedRows(st, f.e.cfg.Self) {
+		r := row.Range
+		if copiesAway(st, row, mayBeAway) {
 			// Kept for RING RECREATE FROM this node.
-			since[r], given[r] = f.since(r, now), f.handedOff[r]
+			since[r], given[r] = f.since(known, r, now), f.handedOff[r]
 			wait = min(wait, max(f.e.cfg.Linger, time.Second))
 			continue
 		}
@@ -135,7 +148,7 @@ func (f *sweeper) sweep(now time.Time) (wait time.Duration, err error) {
 			empty[r] = true
 			continue
 		}
-		at := f.since(r, now)
+		at := f.since(known, r, now)
 		if left := f.e.cfg.Linger - now.Sub(at); left > 0 && !f.handedOff[r] {
 			since[r] = at
 			wait = min(wait, left)
@@ -159,7 +172,7 @@ func (f *sweeper) sweep(now time.Time) (wait time.Duration, err error) {
 	}
 	for _, r := range kept {
 		delete(empty, r)
-		since[r], given[r] = f.since(r, now), f.handedOff[r]
+		since[r], given[r] = f.since(known, r, now), f.handedOff[r]
 		wait = min(wait, occupiedWait*f.e.cfg.Retry)
 	}
 	if len(drop) > len(kept) {
@@ -230,7 +243,11 @@ func (f *sweeper) prepareLineage(ranges []ring.Range) error {
 
 // allCopiesAway reports whether no member of a row is running, as far as this node knows.
 func (f *sweeper) allCopiesAway(st *table.State, row *table.Row) bool {
-	return (st.Emptied(row) || f.mayBeAway(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !f.mayBeAway(b) })
+	return copiesAway(st, row, f.mayBeAway)
+}
+
+func copiesAway(st *table.State, row *table.Row, away func(node string) bool) bool {
+	return (st.Emptied(row) || away(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !away(b) })
 }
 
 // mayBeAway reports whether a node may not be running. Gossip is only a hint: a copy that may be
@@ -239,13 +256,14 @@ func (f *sweeper) mayBeAway(node string) bool {
 	return f.e.cfg.Away(node) || f.e.cfg.Leases.Clock != nil && node != f.e.cfg.Self && !f.e.leaseHolders.has(node, time.Now())
 }
 
-// since returns since when a range has been unowned; after a change of bounds, by its oldest part.
-func (f *sweeper) since(r ring.Range, now time.Time) time.Time {
+// since returns since when a range has been unowned; after a change of bounds, by its oldest part. known
+// are the ranges of the last sweep.
+func (f *sweeper) since(known spans.Set, r ring.Range, now time.Time) time.Time {
 	if at, ok := f.unownedSince[r]; ok {
 		return at
 	}
-	for known, at := range f.unownedSince {
-		if at.Before(now) && spans.Overlap(known, r) {
+	for part := range known.Overlapping(r) {
+		if at := f.unownedSince[part]; at.Before(now) {
 			now = at
 		}
 	}
@@ -265,23 +283,25 @@ func (e *Engine) isCopying(r ring.Range) bool {
 	return false
 }
 
-// unownedRanges returns the ranges in which a node has no place and gets none by a known handoff.
-func unownedRanges(st *table.State, self string) []ring.Range {
+// unownedRows iterates over the rows in which a node has no place and gets none by a known handoff.
+func unownedRows(st *table.State, self string) iter.Seq[*table.Row] {
 	var coming []spans.Set
 	for _, h := range st.Handoffs() {
 		if h.To == self {
 			coming = append(coming, piecesOf(h))
 		}
 	}
-	var foreign []ring.Range
-	for row := range st.Rows() {
-		if row.Holds(self) || slices.Contains(row.Learners, self) ||
-			slices.ContainsFunc(coming, func(s spans.Set) bool { return s.Overlap(row.Range) }) {
-			continue
+	return func(yield func(*table.Row) bool) {
+		for row := range st.Rows() {
+			if row.Holds(self) || slices.Contains(row.Learners, self) ||
+				slices.ContainsFunc(coming, func(s spans.Set) bool { return s.Overlap(row.Range) }) {
+				continue
+			}
+			if !yield(row) {
+				return
+			}
 		}
-		foreign = append(foreign, row.Range)
 	}
-	return foreign
 }
 
 // piecesOf returns the ranges that a handoff carries.

@@ -22,13 +22,32 @@ func New(rs []ring.Range) Set {
 
 // Overlap reports whether a range of the set overlaps r.
 func (s Set) Overlap(r ring.Range) bool {
-	if len(s) == 0 {
-		return false
+	for range s.Overlapping(r) {
+		return true
 	}
-	i := sort.Search(len(s), func(i int) bool { return s[i].Start > r.Start })
-	// The last range that begins before r, or the last of all, may reach into r; of those that
-	// begin in r, the next one does, or the first of all.
-	return s[(i+len(s)-1)%len(s)].Contains(r.Start) || r.Contains(s[i%len(s)].Start)
+	return false
+}
+
+// Overlapping iterates over the ranges of the set that overlap r, each once.
+func (s Set) Overlapping(r ring.Range) iter.Seq[ring.Range] {
+	return func(yield func(ring.Range) bool) {
+		if len(s) == 0 {
+			return
+		}
+		next := sort.Search(len(s), func(i int) bool { return s[i].Start > r.Start })
+		// The last range that begins before r, or the last of all, may reach into r. The others begin in it.
+		before := (next + len(s) - 1) % len(s)
+		reaches := s[before].Contains(r.Start)
+		if reaches && !yield(s[before]) {
+			return
+		}
+		for n := range s {
+			i := (next + n) % len(s)
+			if i == before && reaches || !r.Contains(s[i].Start) || !yield(s[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Overlap reports whether two ranges have a token in common.
