@@ -1,6 +1,9 @@
 package store
 
-import "github.com/ringside-kv/ringside/store/internal/cache"
+import (
+	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/layout"
+)
 
 // What the eviction of keys asks of the store.
 
@@ -13,6 +16,19 @@ type Frequency = cache.Frequency
 // Usage returns how a key was used, which is no use of it; ok is false if the cache has dropped it.
 func (ld *loads) Usage(key []byte) (u Usage, ok bool) {
 	return ld.s.cache.UsageOf(PlaceOf(ld.s.token, key), key)
+}
+
+// SampleCached calls visit for keys that the cache knows, which is no use of them, until it returns false. It looks at so
+// many slots of the cache's index at most, from a random one on, and reads nothing from disk. visit must not call the store.
+func (ld *loads) SampleCached(slots int, visit func(Entry, Usage) bool) {
+	now := ld.s.Now()
+	ld.s.cache.Sample(slots, func(k *cache.Sampled) bool {
+		var h layout.Header
+		if h.Parse(k.Head) != nil || h.Expired(now) {
+			return true
+		}
+		return visit(Entry{k.Key, h.Type, k.Place, h.Expiry, int64(len(k.Key)+k.Elided) + h.Size()}, k.Usage)
+	})
 }
 
 // CountUses has uses of keys counted from now on; nil ends that.

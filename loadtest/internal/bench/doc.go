@@ -3,6 +3,7 @@
 //	go run ./loadtest/internal/bench backups    # the cost of a backup
 //	go run ./loadtest/internal/bench moving     # the speed at which a joining node gets its share
 //	go run ./loadtest/internal/bench pauses     # how long keys cannot be written when nodes end
+//	go run ./loadtest/internal/bench evicting   # how long writers wait while keys are evicted
 //
 // Each command builds the binary and starts nodes as processes; COMMAND --help lists its flags. The
 // clients, the nodes and their disks share the machine. The figures never change the exit status; a
@@ -37,4 +38,8 @@
 // an equal time before the event: all share the machine. It also counts leases of other nodes that
 // ended, which must not happen. A change of the table waits for disks: with a --dir in memory the
 // figures show the rest.
+//
+// evicting (evicting.go). Clients SET keys, ten times as many as fit into maxmemory, in turns without a limit and with each
+// policy. Between two measurements the data shrinks to the limit. The command prints throughput, latencies and the
+// processor time of the node for a SET, then how p99 of each round compares with that without eviction.
 package main

@@ -20,6 +20,7 @@ var commands = []command{
 	{"backups", "the cost of a backup", backupsFlags},
 	{"moving", "the speed at which a joining node gets its share", movingFlags},
 	{"pauses", "the time for which keys cannot be written when nodes stop, die and return", pausesFlags},
+	{"evicting", "how long writers wait while keys are evicted", evictingFlags},
 	{"floor", "", floorFlags},
 }
 

@@ -45,7 +45,7 @@ func colder(p settings.Policy, a, b *candidate) int {
 
 // A pool keeps the coldest candidates of earlier draws, the coldest first, so that a key that is cold
 // among all is found though few are drawn at a time. Keys in it may have been used or removed since.
-type pool struct{ all []candidate }
+type pool struct{ all, spare []candidate }
 
 // maxPool is how many candidates a pool keeps.
 const maxPool = 64
@@ -59,18 +59,27 @@ func (c *pool) isCold(p settings.Policy, n int) bool {
 	return p == settings.AllKeysRandom || p == settings.VolatileRandom || !c.all[n-1].cached
 }
 
-// add adds candidates and leaves the coldest.
+// add adds candidates and leaves the coldest. It takes the slice over.
 func (c *pool) add(p settings.Policy, drawn []candidate) {
+	added := drawn[:0]
 	for _, d := range drawn {
-		if !slices.ContainsFunc(c.all, func(o candidate) bool { return o.place == d.place && bytes.Equal(o.key, d.key) }) {
-			c.all = append(c.all, d)
+		same := func(o candidate) bool { return o.place == d.place && bytes.Equal(o.key, d.key) }
+		if !slices.ContainsFunc(c.all, same) && !slices.ContainsFunc(added, same) {
+			added = append(added, d)
 		}
 	}
-	slices.SortStableFunc(c.all, func(a, b candidate) int { return colder(p, &a, &b) })
-	if len(c.all) > maxPool {
-		clear(c.all[maxPool:])
-		c.all = c.all[:maxPool]
+	slices.SortFunc(added, func(a, b candidate) int { return colder(p, &a, &b) })
+	merged, rest := c.spare[:0], c.all
+	for len(merged) < maxPool && len(rest)+len(added) > 0 {
+		from := &rest
+		if len(rest) == 0 || len(added) > 0 && colder(p, &added[0], &rest[0]) < 0 {
+			from = &added
+		}
+		merged = append(merged, (*from)[0])
+		*from = (*from)[1:]
 	}
+	clear(c.all)
+	c.all, c.spare = merged, c.all
 }
 
 // take removes up to n of the coldest candidates, which hold at least so many bytes together, or all.

@@ -3,5 +3,6 @@
 //
 // What counts are the bytes of keys and values as the store counts them, not memory. [Quota] compares
 // them with the limit; its evictor draws random keys (draw.go), chooses the coldest of them (choose.go)
-// and has the server delete them as a client would.
+// and has the server delete them as a client would. Keys are drawn from the cache while that knows nearly all of
+// them, otherwise from disk.
 package quota

@@ -3,6 +3,7 @@ package quota
 import (
 	"bytes"
 	"math/rand/v2"
+	"sort"
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
@@ -15,11 +16,24 @@ const maxVisited = 512
 
 // A drawer draws random keys. Keys that follow each other in the order of tokens are no more alike
 // than any others, so that one look at a random place brings many.
+//
+// While the cache knows nearly all keys, most draws are from the cache, which costs a tenth: a draw from disk reads the
+// values of the keys, and has the writes of their slices go to Pebble first.
 type drawer struct {
 	store  *store.Store
 	spans  func() []ring.Range
 	places []uint16 // slices with keys that may be evicted, to begin at
+	cached int      // how many draws come from the cache before the next from disk
 }
+
+const (
+	// rareUncached: draws are from the cache if it knows all but one of so many keys that a draw from disk has found.
+	rareUncached = 16
+	// cachedDraws is how many draws are from the cache then, before another one from disk.
+	cachedDraws = 64
+	// maxSlots is how many slots of the cache's index a draw looks at.
+	maxSlots = 1024
+)
 
 // A request says which keys are to be drawn.
 type request struct {
@@ -28,6 +42,12 @@ type request struct {
 	count    int
 	// may reports whether a key may be drawn, by its database and whether it has an expiry.
 	may func(database int, expires bool) bool
+}
+
+// wants reports whether a key may be drawn.
+func (r *request) wants(e *store.Entry) bool {
+	n := database.Of(e.Key)
+	return (r.database < 0 || n == r.database) && (!r.policy.IsVolatile() || e.Expiry != 0) && r.may(n, e.Expiry != 0)
 }
 
 // A draw is what was found.
@@ -43,6 +63,49 @@ func (d *drawer) draw(r *request) ([]candidate, error) {
 	if len(spans) == 0 {
 		return nil, nil
 	}
+	if d.cached > 0 {
+		d.cached--
+		if all := d.drawCached(r, spans); len(all) >= r.count/2 {
+			return all, nil
+		}
+		d.cached = 0 // the cache has few of the keys that are wanted
+	}
+	all, err := d.drawAny(r, spans)
+	uncached := 0
+	for i := range all {
+		if !all[i].cached {
+			uncached++
+		}
+	}
+	if len(all) >= r.count/2 && uncached <= len(all)/rareUncached {
+		d.cached = cachedDraws
+	}
+	return all, err
+}
+
+// drawCached draws keys that the cache knows.
+func (d *drawer) drawCached(r *request, spans []ring.Range) (all []candidate) {
+	all = make([]candidate, 0, r.count)
+	keys := make([]byte, 0, 32*r.count)
+	d.store.SampleCached(maxSlots, func(e store.Entry, u store.Usage) bool {
+		if r.wants(&e) && isIn(spans, e.Place.Token()) {
+			start := len(keys)
+			keys = append(keys, e.Key...)
+			all = append(all, candidate{keys[start:len(keys):len(keys)], e.Place, e.Bytes, e.Expiry, true, u.Idle, u.Frequency})
+		}
+		return len(all) < r.count
+	})
+	return all
+}
+
+// isIn reports whether a token lies in one of some spans, which are in the order of tokens.
+func isIn(spans []ring.Range, t ring.Token) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].Start > t })
+	return i > 0 && spans[i-1].Contains(t)
+}
+
+// drawAny draws keys from disk.
+func (d *drawer) drawAny(r *request, spans []ring.Range) ([]candidate, error) {
 	span, at, ok := d.begin(r, spans)
 	if !ok {
 		return nil, nil
@@ -83,12 +146,9 @@ func (d *drawer) scan(r *request, span ring.Range, from store.Cursor, to *draw) 
 		}
 		to.visited++
 		to.last = e.Place
-		n := database.Of(e.Key)
-		switch {
-		case r.database >= 0 && n != r.database, r.policy.IsVolatile() && e.Expiry == 0, !r.may(n, e.Expiry != 0):
-		default:
+		if r.wants(&e) {
 			c := candidate{key: bytes.Clone(e.Key), place: e.Place, bytes: e.Bytes, expiry: e.Expiry}
-			d.look(r.policy, &c)
+			d.look(&c)
 			to.all = append(to.all, c)
 		}
 		return len(to.all) < r.count && to.visited < maxVisited
@@ -173,10 +233,7 @@ func (d *drawer) sample(r *request, spans []ring.Range) (chosen []uint16) {
 }
 
 // look brings up to date what is known of the use of a key.
-func (d *drawer) look(p settings.Policy, c *candidate) {
-	if p == settings.VolatileTTL || p == settings.AllKeysRandom || p == settings.VolatileRandom {
-		return
-	}
+func (d *drawer) look(c *candidate) {
 	u, ok := d.store.Usage(c.key)
 	c.cached, c.idle, c.uses = ok, u.Idle, u.Frequency
 }

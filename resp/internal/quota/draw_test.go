@@ -3,6 +3,7 @@ package quota
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ringside-kv/ringside/buckets"
@@ -25,31 +26,36 @@ func filled(t *testing.T, keys map[string]bool, of func(key string) int) *store.
 			t.Error(err)
 		}
 	})
-	token := database.TokenFunc(buckets.Token)
 	for name, expires := range keys {
-		key, u := database.AppendKey(nil, database.Head(of(name)), []byte(name)), st.NewUnit()
-		u.Begin(st.Now(), []store.Place{store.PlaceOf(token, key)})
-		v, err := u.Get(key)
-		if err != nil {
-			t.Fatal(err)
-		}
 		at := int64(0)
 		if expires {
 			at = st.Now() + 1_000_000
 		}
-		if err := u.PutString(key, v, []byte("v"), at, false); err != nil {
-			t.Fatal(err)
-		}
-		var done store.Signal
-		wait, err := u.Commit(&done)
-		if err == nil && wait {
-			err = done.Wait()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		put(t, st, database.AppendKey(nil, database.Head(of(name)), []byte(name)), "v", at)
 	}
 	return st
+}
+
+// put writes a string.
+func put(t *testing.T, st *store.Store, key []byte, value string, expiry int64) {
+	t.Helper()
+	u := st.NewUnit()
+	u.Begin(st.Now(), []store.Place{store.PlaceOf(database.TokenFunc(buckets.Token), key)})
+	v, err := u.Get(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.PutString(key, v, []byte(value), expiry, false); err != nil {
+		t.Fatal(err)
+	}
+	var done store.Signal
+	wait, err := u.Commit(&done)
+	if err == nil && wait {
+		err = done.Wait()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func anyDatabase(int, bool) bool { return true }
@@ -132,6 +138,9 @@ func TestDrawStaysInSpans(t *testing.T) {
 			}
 		}
 	}
+	if d.cached == 0 {
+		t.Error("draws were from disk though the cache knows all keys")
+	}
 	spans = nil
 	if all, err := d.draw(&request{policy: settings.AllKeysLRU, database: -1, count: 8, may: anyDatabase}); len(all) > 0 || err != nil {
 		t.Errorf("%d keys of no range, %v", len(all), err)
@@ -147,5 +156,36 @@ func TestDrawOfEmptyStore(t *testing.T) {
 				t.Errorf("%s of %d: %d keys, %v", p, of, len(all), err)
 			}
 		}
+	}
+}
+
+// TestDrawIsFromDiskIfCacheKnowsFewKeys draws keys of which the cache knows none, since their values are too long.
+func TestDrawIsFromDiskIfCacheKnowsFewKeys(t *testing.T) {
+	st := filled(t, map[string]bool{"a": false, "b": false, "c": false}, func(string) int { return 0 })
+	const long = 30
+	for i := range long {
+		put(t, st, fmt.Appendf(nil, "long:%d", i), strings.Repeat("v", 20_000), 0)
+	}
+	spans := []ring.Range{ring.Whole}
+	d := drawer{store: st, spans: func() []ring.Range { return spans }, cached: cachedDraws}
+	r := &request{policy: settings.AllKeysLRU, database: -1, count: 20, may: anyDatabase}
+	found := make(map[string]bool)
+	for range 200 {
+		all, err := d.draw(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			if c.cached != (len(c.key) == 1) {
+				t.Fatalf("%+v", c)
+			}
+			found[string(c.key)] = true
+		}
+		if d.cached > 0 {
+			t.Fatal("the next draw is from the cache, which knows 3 of 33 keys")
+		}
+	}
+	if len(found) != long+3 {
+		t.Errorf("%d keys were drawn", len(found))
 	}
 }

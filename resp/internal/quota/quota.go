@@ -317,7 +317,7 @@ func (q *Quota) choose(a *account, size int64) (keys [][]byte, found int64) {
 		}
 		for _, c := range a.pool.take(roundKeys, max(size, 1)) {
 			before := c
-			if a.draw.look(p, &c); colder(p, &before, &c) >= 0 { // else it was used since
+			if a.draw.look(&c); colder(p, &before, &c) >= 0 { // else it was used since
 				keys = append(keys, c.key)
 				found += max(c.bytes, 1)
 			}

@@ -98,9 +98,14 @@ func (c *Cache) UsageOf(p layout.Place, key []byte) (u Usage, ok bool) {
 	if answerOf(e) == Absent {
 		return u, false
 	}
-	u.Idle = c.clock.Load() - binary.LittleEndian.Uint32(e[entSeen:])
+	return s.usageIn(e, c.clock.Load()), true
+}
+
+// usageIn returns how the line of an entry is used.
+func (s *shard) usageIn(e []byte, now uint32) (u Usage) {
+	u.Idle = now - binary.LittleEndian.Uint32(e[entSeen:])
 	if u.Frequency = e[entFrequency]; s.frequency != nil {
 		u.Frequency = s.frequency.decayed(u.Frequency, u.Idle)
 	}
-	return u, true
+	return u
 }
