@@ -61,8 +61,7 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (*status.Plan, *
 		p.Balance = plannedBalance(balance)
 	}
 	if change.Strategy != "" {
-		of.Strategy = placing.ToTable(next)
-		to := strategyReport(&of)
+		to := strategyReport(next, of.Backups)
 		p.Switch = &to
 	}
 	for _, m := range change.Join {
@@ -80,7 +79,7 @@ func (c *cluster) compare(ctx context.Context, st *table.State, desired *ring.Pl
 	present, of := st.Placement(), st.Cluster()
 	changes := ring.NewPlan(present, desired)
 	p := &status.Plan{
-		Strategy: strategyReport(&of), Nodes: planning.Nodes(present, desired, members),
+		Strategy: strategyReport(placing.InForce(&of), of.Backups), Nodes: planning.Nodes(present, desired, members),
 		Promotions: len(changes.Promotions), Drops: len(changes.Drops),
 		Throttle: of.Throttle, Paused: of.Paused, Running: len(st.Handoffs()),
 	}

@@ -77,9 +77,8 @@ func (o overview) Moves() resp.Moves {
 func generationText(generation uint64) string { return strconv.FormatUint(generation, 10) }
 
 // strategyReport keeps the settings that the strategy has.
-func strategyReport(of *table.Cluster) status.Strategy {
-	s := placing.InForce(of)
-	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups, ExactTo: s.ExactTo()}
+func strategyReport(s strategy.Config, backups int) status.Strategy {
+	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: backups, ExactTo: s.ExactTo()}
 	switch s.Name {
 	case strategy.Buckets:
 		r.Mask = s.Setting("mask")
@@ -103,7 +102,7 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 	st := sr.c.table.State()
 	of := st.Cluster()
 	r := &status.Report{
-		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(&of),
+		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(placing.InForce(&of), of.Backups),
 		Asked: sr.c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
 		Ranges: st.Len(), Nodes: sr.reportNodes(st),
 	}

@@ -179,6 +179,10 @@ func TestSwitchIsRefusedWithReason(t *testing.T) {
 			refused("maglev has no setting \"points\", and no other", with("maglev", "points", "4")...)
 			refused("points has no value", with("ketama", "points")...)
 		}
+		// The hash is that of buckets, so ketama is not exact to libketama, and the plan does not say so.
+		if plan := c.ask("a", "RING", "PLAN", "STRATEGY", "ketama"); strings.Contains(plan, "exact to") {
+			t.Error(plan)
+		}
 		c.order("a", "RING", "STRATEGY", "ketama")
 		c.switched("ketama")
 		refused("HASHMASK is of the strategy buckets, this cluster has ketama", "HASHMASK")
