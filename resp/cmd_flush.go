@@ -181,13 +181,13 @@ var errOthers = errors.New("other databases hold keys")
 // stays, as for each key its turn comes.
 func flushDatabase(x *call, spans []ring.Range) error {
 	var done store.Signal
-	err := tellFlushed(x, &done, clearSpans(x, spans, &done, func() error {
+	err := tellFlushed(x, &done, clearSpans(x, spans, &done, func(held *store.Held) error {
 		for _, span := range spans {
-			all, err := x.srv.store.RangeLoad(span)
+			all, err := held.RangeLoad(span)
 			if err != nil {
 				return err
 			}
-			if own, err := x.srv.store.DatabaseLoad(x.database(), span); err != nil || own.Keys < all.Keys {
+			if own, err := held.DatabaseLoad(x.database(), span); err != nil || own.Keys < all.Keys {
 				return cmp.Or(err, errOthers)
 			}
 		}
@@ -277,18 +277,18 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 // clearSpans is over before any of the spans changes hands. If one of them is not this
 // node's any more, it fails with ErrMoved and has removed nothing. may, unless it is nil, is asked when
 // nothing is written any more, and may refuse.
-func clearSpans(x *call, spans []ring.Range, done store.Waiter, may func() error) error {
+func clearSpans(x *call, spans []ring.Range, done store.Waiter, may func(*store.Held) error) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
 	stale := x.conn.from != nil && x.agreed.routes.swaps() != routes.swaps() // the data is that of another database
 	if routes != nil && (stale || !spanset.Cover(routes.spans, spans) || routes.Policies.Swapping()) {
 		return command.ErrMoved
 	}
-	allowed := func() error {
+	allowed := func(held *store.Held) error {
 		if err := x.stillWanted(); err != nil || may == nil {
 			return err
 		}
-		return may()
+		return may(held)
 	}
 	if len(spans) == 1 && spans[0] == ring.Whole {
 		return x.srv.store.Clear(done, allowed)

@@ -170,7 +170,7 @@ func (rc *Receiver) addBatch(batch []byte) (g batchGroup, err error) {
 func (rc *Receiver) applyGroup(g *batchGroup, w Waiter) (wait bool, err error) {
 	u := rc.u
 	if len(g.drops) > 0 {
-		if err := rc.s.dropper.drop(layout.Union(g.drops), dropOptions{follows: true, may: rc.checkNotOver}, nil); err != nil {
+		if err := rc.s.dropper.drop(layout.Union(g.drops), dropOptions{follows: true, may: func(*Held) error { return rc.checkNotOver() }}, nil); err != nil {
 			return false, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // waits for all units that hold latches; taps are told. w is told when it is durable; with an
 // error, nothing was removed and w is not used. may, unless it is nil, is asked after that wait:
 // its error is returned, and nothing is removed. It must not wait.
-func (s *Store) Clear(w Waiter, may func() error) error {
+func (s *Store) Clear(w Waiter, may func(*Held) error) error {
 	err := s.dropper.clear(w, may)
 	if err == nil {
 		s.housekeeper.flushRangeTombstones()
@@ -20,7 +20,7 @@ func (s *Store) Clear(w Waiter, may func() error) error {
 	return err
 }
 
-func (rd *rangeDropper) clear(w Waiter, may func() error) error {
+func (rd *rangeDropper) clear(w Waiter, may func(*Held) error) error {
 	nums, _ := rd.lockToClear(latch.All(), true)
 	defer rd.unlockCleared(nums, false)
 	rd.s.pins.LockCommits()
@@ -29,7 +29,7 @@ func (rd *rangeDropper) clear(w Waiter, may func() error) error {
 		return err
 	}
 	if may != nil {
-		if err := may(); err != nil {
+		if err := may(rd.held()); err != nil {
 			return err
 		}
 	}
