@@ -156,6 +156,18 @@ func TestDatabasesTogetherAreAtOnePlace(t *testing.T) {
 			if got, err := conn.Eval(t.Context(), "return redis.call('GET','k7')+redis.call('GET',KEYS[1])", []string{"k8"}).Int(); err != nil || got != 2*n*100+15 {
 				t.Errorf("EVAL in database %d: %d, %v", n, got, err)
 			}
+			if err := conn.RPush(t.Context(), "ids", 1, 2, 3).Err(); err != nil {
+				t.Error(err)
+			}
+			for _, sort := range [][]any{{"SORT", "ids", "BY", "k*", "GET", "k*", "DESC"}, {"EVAL", "return redis.call('SORT', 'ids', 'BY', 'k*', 'GET', 'k*', 'DESC')", "0"}} {
+				got, err := conn.Do(t.Context(), sort...).StringSlice()
+				if want := fmt.Sprintf("[%d %d %d]", n*100+3, n*100+2, n*100+1); fmt.Sprint(got) != want || err != nil {
+					t.Errorf("%q in database %d: %q, want %s, %v", sort, n, got, want, err)
+				}
+			}
+			if err := conn.Del(t.Context(), "ids").Err(); err != nil {
+				t.Error(err)
+			}
 			if size, err := conn.DBSize(t.Context()).Result(); err != nil || size != 50 {
 				t.Errorf("database %d has %d keys, %v", n, size, err)
 			}

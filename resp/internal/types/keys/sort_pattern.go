@@ -33,9 +33,12 @@ func parseSortPattern(b []byte) (p sortPattern) {
 	return p
 }
 
-// near reports whether all keys that the pattern names have the token of key: by a hash tag
-// in front of the asterisk, so that no element can change it.
+// near reports whether all keys that the pattern names have the token of key: since the database is kept together, or by
+// a hash tag in front of the asterisk, so that no element can change it.
 func (p *sortPattern) near(u *store.Unit, key []byte) bool {
+	if database.HeadOf(key).Together() {
+		return true
+	}
 	open := bytes.IndexByte(p.prefix, '{')
 	if open < 0 || bytes.IndexByte(p.prefix[open+1:], '}') < 1 {
 		return false
