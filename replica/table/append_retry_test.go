@@ -122,7 +122,7 @@ func TestLeaderAnswersPendingEntriesWhenClosed(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(3 * time.Minute):
 			t.Fatal("it is not closed after a minute")
 		}
 	})
