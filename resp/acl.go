@@ -43,6 +43,12 @@ func openUsers(s *Server, cfg *Config) error {
 // Unguarded reports whether a client without a password may do everything.
 func Unguarded(s *Server) bool { return s.users.Now().Unguarded() }
 
+// NeedsPassword reports whether nobody is this user without a password; true for a user who does not exist.
+func NeedsPassword(s *Server, user string) bool {
+	u := s.users.Now().Get(user)
+	return u == nil || !u.NeedsNoPassword()
+}
+
 // UnguardedAtStart is [Unguarded] for a server that is to start with an ACL file, or none, and with agreed values.
 func UnguardedAtStart(aclFile string, values *agreed.Values) (bool, error) {
 	return acl.UnguardedAtStart(catalog(), aclFile, values)

@@ -30,7 +30,9 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("unix-socket-mode", settings.Permission(&cfg.UnixSocketMode),
 		"permissions of that file, in octal digits: 770 lets the group of the process connect")
 	s.Add("http-addr", settings.Text(&cfg.HTTPAddr, "host:port"),
-		"metrics, health and profiles; off disables them (default: the host of --addr, its port + 2000)")
+		"live page, metrics, health and profiles; off disables them (default: the host of --addr, its port + 2000)")
+	yesNo("http-auth", &cfg.HTTPAuth,
+		"demand a user with a password who may run INFO there, but for health checks")
 
 	clusterSettings(s, cfg, choice, yesNo)
 

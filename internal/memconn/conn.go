@@ -157,7 +157,10 @@ func (h *half) add(b []byte) {
 }
 
 // Conn is one end of a connection. Its methods may be called from any goroutine.
-type Conn struct{ in, out *half }
+type Conn struct {
+	in, out *half
+	remote  net.Addr // nil: the process
+}
 
 // Pipe returns the two ends of a connection.
 func Pipe() (*Conn, *Conn) {
@@ -196,7 +199,12 @@ func (c *Conn) Ended() bool {
 func (*Conn) LocalAddr() net.Addr { return Addr{} }
 
 // RemoteAddr implements net.Conn.
-func (*Conn) RemoteAddr() net.Addr { return Addr{} }
+func (c *Conn) RemoteAddr() net.Addr {
+	if c.remote != nil {
+		return c.remote
+	}
+	return Addr{}
+}
 
 // SetDeadline implements net.Conn.
 func (c *Conn) SetDeadline(t time.Time) error {

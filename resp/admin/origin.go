@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Nothing that is served changes state: all requests are GET. But a web page that a
-// browser on this machine shows must not read metrics by a name of its own that leads to
-// 127.0.0.1 (DNS rebinding), nor make the node record profiles.
+// GET requests change nothing, and what POST does demands a user. But a web page that a browser on this machine
+// shows must not read metrics by a name of its own that leads to 127.0.0.1 (DNS rebinding), nor make the node
+// record profiles, nor use the user that the browser remembers.
 
 // crossSite returns why a request that a page of another site has made a browser send is
 // refused; empty for all others.
 func crossSite(r *http.Request) string {
-	switch r.URL.Path {
-	case "/healthz", "/readyz", "/livez":
-		return "" // for probes, which may use any name
+	if isHealthCheck(r) {
+		return "" // probes may use any name
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return "pages of other sites may not read this"
@@ -31,6 +30,10 @@ func crossSite(r *http.Request) string {
 		return "use localhost, the name of this machine or an IP address in place of this host name"
 	}
 	return ""
+}
+
+func isHealthCheck(r *http.Request) bool {
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/livez"
 }
 
 // isOwnName reports whether a client on this machine may use a name for it. A page of

@@ -23,6 +23,9 @@ type Config struct {
 	Home http.Handler
 	// Pages are served besides.
 	Pages []Page
+	// Admit reports why a request is refused, with an HTTP status; 0 if it is not. It is not asked about health
+	// checks; nil admits all. A 401 has the browser ask for a user and a password.
+	Admit func(r *http.Request) (code int, why string)
 	// Logger hears of broken requests; nil discards.
 	Logger *slog.Logger
 }
@@ -32,6 +35,8 @@ type Page struct {
 	Path    string // begins with /; with a / at the end, all paths below it, too
 	Title   string
 	Handler http.Handler
+	// Post has POST requests served, too, with the other methods of the page.
+	Post bool
 }
 
 const (
@@ -67,13 +72,13 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	pages := []Page{
-		{"/livez", "whether the process is alive", http.HandlerFunc(cfg.Health.serveAlive)},
-		{"/healthz", "the same as /livez", http.HandlerFunc(cfg.Health.serveAlive)},
-		{"/readyz", "whether it serves its keys and takes writes; with ?verbose, each check", http.HandlerFunc(cfg.Health.serveReady)},
-		{"/debug/pprof/", "profiles, for clients on the same host", profiles()},
+		{Path: "/livez", Title: "whether the process is alive", Handler: http.HandlerFunc(cfg.Health.serveAlive)},
+		{Path: "/healthz", Title: "the same as /livez", Handler: http.HandlerFunc(cfg.Health.serveAlive)},
+		{Path: "/readyz", Title: "whether it serves its keys and takes writes; with ?verbose, each check", Handler: http.HandlerFunc(cfg.Health.serveReady)},
+		{Path: "/debug/pprof/", Title: "profiles, for clients on the same host", Handler: profiles()},
 	}
 	if cfg.Metrics != nil {
-		pages = append(pages, Page{"/metrics", "metrics for Prometheus", cfg.Metrics})
+		pages = append(pages, Page{Path: "/metrics", Title: "metrics for Prometheus", Handler: cfg.Metrics})
 	}
 	pages = append(pages, cfg.Pages...)
 	mux := http.NewServeMux()
@@ -84,6 +89,9 @@ func New(cfg Config) (*Server, error) {
 		}
 		seen[p.Path] = true
 		mux.Handle("GET "+p.Path, p.Handler)
+		if p.Post {
+			mux.Handle("POST "+p.Path, p.Handler)
+		}
 	}
 	list := index(pages)
 	mux.Handle("GET /pages", list)
@@ -91,7 +99,26 @@ func New(cfg Config) (*Server, error) {
 		cfg.Home = list
 	}
 	mux.Handle("GET /{$}", cfg.Home)
-	return newServer(mux, cfg.Logger), nil
+	return newServer(admitted(mux, cfg.Admit), cfg.Logger), nil
+}
+
+// admitted has a handler serve what is admitted, and health checks.
+func admitted(handler http.Handler, admit func(r *http.Request) (code int, why string)) http.Handler {
+	if admit == nil {
+		return handler
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isHealthCheck(r) {
+			if code, why := admit(r); code != 0 {
+				if code == http.StatusUnauthorized {
+					w.Header().Set("WWW-Authenticate", `Basic realm="ringside", charset="UTF-8"`)
+				}
+				http.Error(w, why, code)
+				return
+			}
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 func newServer(handler http.Handler, log *slog.Logger) *Server {

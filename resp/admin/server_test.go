@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -124,7 +125,7 @@ func TestHealth(t *testing.T) {
 
 func TestIndexListsPages(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "live") })
-	url, stop := serve(t, Config{Metrics: page, Pages: []Page{{"/live", "what <happens>", page}}})
+	url, stop := serve(t, Config{Metrics: page, Pages: []Page{{Path: "/live", Title: "what <happens>", Handler: page}}})
 	defer stop()
 	_, body := get(t, url+"/")
 	for _, want := range []string{`href="/healthz"`, `href="/readyz"`, `href="/metrics"`, `href="/debug/pprof/"`, `href="/live"`, "what &lt;happens&gt;"} {
@@ -146,13 +147,63 @@ func TestIndexListsPages(t *testing.T) {
 	}
 }
 
+// Health checks need no user, and POST is for the pages that take it.
+func TestUsersAreAdmitted(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Method) })
+	url, stop := serve(t, Config{
+		Pages: []Page{{Path: "/live", Title: "x", Handler: page}, {Path: "/orders", Title: "x", Handler: page, Post: true}},
+		Admit: func(r *http.Request) (int, string) {
+			switch user, _, _ := r.BasicAuth(); user {
+			case "ada":
+				return 0, ""
+			case "eve":
+				return http.StatusForbidden, "not eve"
+			}
+			return http.StatusUnauthorized, "who is it?"
+		},
+	})
+	defer stop()
+	for _, tt := range []struct{ method, path, user, want string }{
+		{"GET", "/live", "ada", "200 GET"},
+		{"GET", "/live", "eve", "403 not eve\n"},
+		{"GET", "/live", "", "401 who is it?\n"},
+		{"GET", "/", "", "401 who is it?\n"},
+		{"GET", "/debug/pprof/cmdline", "", "401 who is it?\n"},
+		{"GET", "/nothing", "", "401 who is it?\n"},
+		{"GET", "/livez", "", "200 ok\n"},
+		{"POST", "/orders", "ada", "200 POST"},
+		{"POST", "/orders", "", "401 who is it?\n"},
+		{"POST", "/live", "ada", "405 Method Not Allowed\n"},
+	} {
+		r, err := http.NewRequest(tt.method, url+tt.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.user != "" {
+			r.SetBasicAuth(tt.user, "x")
+		}
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(reply.Body)
+		reply.Body.Close()
+		if got := fmt.Sprint(reply.StatusCode, " ", string(body)); got != tt.want || err != nil {
+			t.Errorf("%s %s as %q: %q, %v, want %q", tt.method, tt.path, tt.user, got, err, tt.want)
+		}
+		if asks := reply.Header.Get("WWW-Authenticate") != ""; asks != (reply.StatusCode == 401) {
+			t.Errorf("%s: the browser asks for a user: %v", tt.path, asks)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"no health": {},
-		"no path":   {Health: &Health{}, Pages: []Page{{"", "x", nil}}},
-		"index":     {Health: &Health{}, Pages: []Page{{"/", "x", nil}}},
-		"twice":     {Health: &Health{}, Pages: []Page{{"/healthz", "x", nil}}},
-		"pattern":   {Health: &Health{}, Pages: []Page{{"/{x}", "x", nil}}},
+		"no path":   {Health: &Health{}, Pages: []Page{{Path: "", Title: "x"}}},
+		"index":     {Health: &Health{}, Pages: []Page{{Path: "/", Title: "x"}}},
+		"twice":     {Health: &Health{}, Pages: []Page{{Path: "/healthz", Title: "x"}}},
+		"pattern":   {Health: &Health{}, Pages: []Page{{Path: "/{x}", Title: "x"}}},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s: no error", name)
@@ -217,7 +268,7 @@ func TestCloseWaitsForNoSilentConnection(t *testing.T) {
 func TestCloseCutsOff(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	runs := make(chan struct{})
-	s, err := New(Config{Health: &Health{}, Pages: []Page{{"/slow", "waits", http.HandlerFunc(
+	s, err := New(Config{Health: &Health{}, Pages: []Page{{Path: "/slow", Title: "waits", Handler: http.HandlerFunc(
 		func(_ http.ResponseWriter, r *http.Request) {
 			close(runs)
 			<-r.Context().Done()

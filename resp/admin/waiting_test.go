@@ -25,7 +25,7 @@ func TestOldestSilentConnectionMakesRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := make(chan struct{})
-		_, stop := serveOn(t, l, Config{Pages: []Page{{"/slow", "waits", http.HandlerFunc(
+		_, stop := serveOn(t, l, Config{Pages: []Page{{Path: "/slow", Title: "waits", Handler: http.HandlerFunc(
 			func(http.ResponseWriter, *http.Request) { <-answer })}}})
 		defer stop()
 		send := func(text string) net.Conn {

@@ -79,6 +79,9 @@ type Config struct {
 	// them. Empty is the host of Addr and its port + 2000, or a free port if that
 	// of Addr is 0.
 	HTTPAddr string
+	// HTTPAuth has all that is served there, but for health checks, demand a user with a password who may run
+	// INFO, by HTTP's basic authentication.
+	HTTPAuth bool
 
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
 	// gossip. By default they are on the host of Addr, its port + 10000 and + 1000; on

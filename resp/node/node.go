@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
-	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -202,44 +200,6 @@ func (n *Node) open() (err error) {
 	}()
 	go n.watchStore()
 	return nil
-}
-
-// openWeb starts to serve HTTP, unless it is off.
-func (n *Node) openWeb() (err error) {
-	if n.cfg.HTTPAddr == HTTPOff {
-		return nil
-	}
-	n.page = page.New(page.Config{Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, WhatIf: operator{n}.whatIf, Gather: n.metrics.Gather})
-	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Logger: n.cfg.Logger})
-	if err != nil {
-		n.page.Close()
-		return err
-	}
-	listen := func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
-	if n.webAt, err = n.cfg.env.Conns.Listen(listen, n.cfg.HTTPAddr); err != nil {
-		n.web = nil
-		n.page.Close()
-		return fmt.Errorf("listen for HTTP: %w", err)
-	}
-	n.webServed = make(chan struct{})
-	go func() {
-		defer close(n.webServed)
-		if err := n.web.Serve(n.webAt); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Logger.Error("the HTTP server has stopped", "err", err)
-		}
-	}()
-	return nil
-}
-
-func (n *Node) closeWeb(ctx context.Context) error {
-	if n.web == nil {
-		return nil
-	}
-	n.page.Close() // whose streams would not end by themselves
-	err := n.web.Close(ctx)
-	_ = n.webAt.Close() // Serve may not have seen it yet
-	<-n.webServed
-	return err
 }
 
 func (c *Config) store(token ring.TokenFunc, replaceable bool) store.Config {

@@ -240,7 +240,11 @@ func (c Config) doors() []socketInfo {
 		doors = append(doors, socketInfo{"clients", c.Addr, clients})
 	}
 	if c.HTTPAddr != HTTPOff {
-		doors = append(doors, socketInfo{"http", c.HTTPAddr, "none, no data"})
+		readers := "none, no data"
+		if c.HTTPAuth {
+			readers = "users"
+		}
+		doors = append(doors, socketInfo{"http", c.HTTPAddr, readers})
 	}
 	if c.staysAlone() {
 		return doors

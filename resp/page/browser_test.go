@@ -30,9 +30,21 @@ const wanted = [2, 1];
 let asked = false;
 const timer = setInterval(() => {
   if (document.querySelectorAll("#nodes tr").length !== wanted[0] || document.querySelectorAll("#legend li").length !== wanted[0]) return;
-  const form = document.getElementById("whatif");
-  if (!asked) { asked = true; form.words.value = "n9:2 n10"; form.requestSubmit(); }
-  if (!document.querySelector("#whatif-answer pre")) return;
+  const form = document.getElementById("whatif"), login = document.getElementById("login"), order = document.getElementById("order");
+  const answer = document.getElementById("order-answer");
+  if (!asked) {
+    asked = true;
+    form.words.value = "n9:2 n10"; form.requestSubmit();
+    login.user.value = "ada"; login.password.value = "sécret"; login.requestSubmit();
+  }
+  const shown = (e) => getComputedStyle(e).display !== "none";
+  if (shown(login) === shown(order)) return;
+  if (shown(order) && answer.textContent === "logged in as ada" && login.password.value === "") {
+    [...order.kind.options].find((o) => o.textContent.startsWith("bound")).selected = true;
+    order.kind.dispatchEvent(new Event("change"));
+    order.words.value = "50mb"; order.requestSubmit();
+  }
+  if (!document.querySelector("#whatif-answer pre") || !answer.textContent.startsWith("RING THROTTLE 50mb: ")) return;
   wanted.shift();
   if (!wanted.length) clearInterval(timer);
   const e = document.documentElement;
@@ -51,7 +63,9 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 		t.Skip(err)
 	}
 	var left atomic.Bool
+	node := &fakeNode{reply: map[string]string{"AUTH,ada,sécret": "+OK\r\n", "PING": "+PONG\r\n", "RING,THROTTLE,50mb": "+<i>OK</i>\r\n"}}
 	p, _ := serve(t, Config{
+		Dial: node.config().Dial, NeedsPassword: node.config().NeedsPassword,
 		Status: func(context.Context) (*status.Report, error) {
 			r := report()
 			if left.Load() {
@@ -147,7 +161,10 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 		}
 	}
 	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed",
-		"37.5 % of the tokens would get another primary", "n10 would become primary", "n9 would become primary", "n1 stays primary", "&lt;b&gt;a plan&lt;/b&gt;")
+		"37.5 % of the tokens would get another primary", "n10 would become primary", "n9 would become primary", "n1 stays primary", "&lt;b&gt;a plan&lt;/b&gt;", "RING THROTTLE 50mb: &lt;i&gt;OK&lt;/i&gt;", `<form id="login" hidden`)
+	if got := node.sent(); fmt.Sprint(got) != "[RING,THROTTLE,50mb RING,THROTTLE,50mb]" {
+		t.Errorf("sent %q", got)
+	}
 	left.Store(true)
 	both("n1 became the primary of 1 range", "ranges: 1, nodes: 1;", `<li class="none">None.</li>`)
 	cancel()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,6 +41,10 @@ type Config struct {
 	Decisions func() []decisions.Decision
 	// WhatIf returns what would move after a change, and the placement then. The words are those after RING PLAN.
 	WhatIf func(ctx context.Context, words []string) (text string, then *ring.Placement, err error)
+	// Dial connects to the server of the node as a client at an address does, who has not logged in.
+	Dial func(ctx context.Context, from net.Addr) (net.Conn, error)
+	// NeedsPassword reports whether nobody is this user without a password.
+	NeedsPassword func(user string) bool
 	// Gather returns the metrics of the node.
 	Gather func() ([]*dto.MetricFamily, error)
 }
@@ -93,6 +98,7 @@ func New(cfg Config) *Page {
 	p.mux.HandleFunc("GET /api/v1/decisions", func(w http.ResponseWriter, _ *http.Request) { serveJSON(w, cfg.Decisions()) })
 	p.mux.HandleFunc("GET /api/v1/plan", p.servePlan)
 	p.mux.HandleFunc("GET /api/v1/events", p.serveEvents)
+	p.mux.HandleFunc("POST "+ordersPath, p.serveOrder)
 	p.done.Go(func() { p.history.run(p.ctx.Done()) })
 	return p
 }
@@ -102,6 +108,7 @@ func (p *Page) Pages() []admin.Page {
 	return []admin.Page{
 		{Path: "/page/", Title: "script and style of the live page at /", Handler: p},
 		{Path: "/api/v1/", Title: "JSON: status, ranges, decisions, history (of this node) and events", Handler: p},
+		{Path: ordersPath, Title: "orders of a user, by POST", Handler: p, Post: true},
 	}
 }
 

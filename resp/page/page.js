@@ -221,6 +221,71 @@ $("whatif").addEventListener("submit", async (e) => {
   } catch { say("no connection to the node", true); } finally { button.disabled = false; }
 });
 
+// Orders: what they do, their words, what follows those, and what has to be confirmed. STRATEGY, BACKUPS and BALANCE
+// move data; FORGET and LEAVE take nodes out.
+const orders = [
+  ["stop the moving of data", "PAUSE"], ["let data move again", "RESUME"],
+  ["bound the moving of data", "THROTTLE", "bytes/s a node, 0 is no bound", "50mb"],
+  ["even the load, once", "BALANCE LOAD ONCE"], ["keep the load even", "BALANCE LOAD ON"], ["do not even the load", "BALANCE LOAD OFF"],
+  ["compare all copies", "SCRUB"],
+  ["another number of backups", "BACKUPS", "copies beside the primary", "1", "All ranges get so many backups."],
+  ["another strategy", "STRATEGY", "name and settings", "ketama points 160", "Data moves to where the strategy wants it. Plan it first."],
+  ["forget a node that is gone", "FORGET", "name", "n1", "A node that is forgotten does not come back with its data."],
+  ["this node leaves", "LEAVE", undefined, undefined, "This node hands over what it has, and ends."],
+];
+$("order").kind.append(...orders.map(([text], i) => h("option", { value: i }, text)));
+let user = null; // name and Authorization header of who has logged in; nowhere else
+const answer = (text, alarm) => $("order-answer").replaceChildren(h("p", { class: alarm ? "alarm" : "help" }, text));
+
+async function send(command, as) {
+  const reply = await fetch("/api/v1/orders", {
+    method: "POST", cache: "no-store", headers: { "Content-Type": "application/json", Authorization: as }, body: JSON.stringify({ command }),
+  });
+  if (!reply.ok) throw new Error((await reply.text()).trim());
+  return (await reply.json()).reply;
+}
+function askOrder() {
+  const [, words, what, example] = orders[$("order").kind.value];
+  $("order-what").textContent = what || "";
+  $("order").words.placeholder = example || "";
+  $("order").words.parentElement.hidden = !what;
+  $("order-names").replaceChildren(...(words === "FORGET" && present ? present.nodes.map((id) => h("option", { value: id })) : []));
+}
+function showLogin() {
+  $("login").hidden = user !== null;
+  $("order").hidden = user === null;
+}
+async function working(form, work) {
+  const button = form.querySelector("button");
+  button.disabled = true;
+  try { await work(); } catch (e) { answer(e instanceof TypeError ? "no connection to the node" : e.message, true); } finally { button.disabled = false; }
+}
+$("order").kind.addEventListener("change", askOrder);
+askOrder();
+$("logout").addEventListener("click", () => { user = null; showLogin(); answer("logged out"); });
+$("login").addEventListener("submit", (e) => {
+  e.preventDefault();
+  const form = e.target, name = form.user.value;
+  const as = "Basic " + btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${form.password.value}`)));
+  working(form, async () => {
+    await send([], as);
+    user = { name, as };
+    form.password.value = "";
+    showLogin();
+    answer(`logged in as ${name}`);
+  });
+});
+$("order").addEventListener("submit", (e) => {
+  e.preventDefault();
+  const form = e.target, [, words, what, , risk] = orders[form.kind.value];
+  const command = words.split(" ").concat(what ? form.words.value.split(" ").filter(Boolean) : []), text = "RING " + command.join(" ");
+  if (risk && !confirm(`${text}\n\n${risk}`)) return;
+  working(form, async () => {
+    answer(`${text} …`);
+    answer(`${text}: ${await send(command, user.as)}`);
+  });
+});
+
 function showDecisions(all) {
   const time = (at) => {
     const t = new Date(at);

@@ -53,16 +53,21 @@ func placement(t *testing.T) *ring.Placement {
 	return p
 }
 
-// serve serves a page until the test ends.
-func serve(t *testing.T, cfg Config) (*Page, string) {
-	t.Helper()
+// quiet adds to a configuration that nothing was decided, and no figures.
+func quiet(cfg Config) Config {
 	if cfg.Decisions == nil {
 		cfg.Decisions = new(decisions.Log).Last
 	}
 	if cfg.Gather == nil {
 		cfg.Gather = func() ([]*dto.MetricFamily, error) { return nil, nil }
 	}
-	p := New(cfg)
+	return cfg
+}
+
+// serve serves a page until the test ends.
+func serve(t *testing.T, cfg Config) (*Page, string) {
+	t.Helper()
+	p := New(quiet(cfg))
 	s := httptest.NewServer(p)
 	t.Cleanup(func() {
 		p.Close()
