@@ -160,7 +160,7 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 			}
 		}
 	}
-	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed",
+	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "40000000-50000000", "25.0 %", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed",
 		"37.5 % of the tokens would get another primary", "n10 would become primary", "n9 would become primary", "n1 stays primary", "&lt;b&gt;a plan&lt;/b&gt;", "RING THROTTLE 50mb: &lt;i&gt;OK&lt;/i&gt;", `<form id="login" hidden`)
 	if got := node.sent(); fmt.Sprint(got) != "[RING,THROTTLE,50mb RING,THROTTLE,50mb]" {
 		t.Errorf("sent %q", got)

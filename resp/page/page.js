@@ -112,6 +112,18 @@ function showMoves(r) {
   fill($("moves"), [h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)), ...(more > 0 ? [h("p", { class: "help" }, `and ${more} more`)] : [])]);
 }
 
+function showHot(r) {
+  const hot = r.nodes.filter((n) => n.load && n.load.hottest_range && n.load.hottest.operations >= 0.1)
+    .sort((a, b) => b.load.hottest.operations - a.load.hottest.operations).slice(0, 20);
+  if (hot.length === 0) return fill($("hot"), [h("p", { class: "nothing" }, "None: there is no load.")]);
+  const rows = hot.map((n) => h("tr", {},
+    h("th", { scope: "row" }, swatch(n.id), n.id), h("td", { class: "text" }, n.load.hottest_range),
+    h("td", {}, rate(n.load.hottest.operations)), h("td", {}, bytes(n.load.hottest.bytes)),
+    h("td", {}, percent(n.load.operations ? n.load.hottest.operations / n.load.operations : 0))));
+  const head = h("tr", {}, ...["node", "range", "ops/s", "bytes/s", "of the node"].map((t, i) => h("th", { scope: "col", class: i < 2 ? "text" : undefined }, t)));
+  fill($("hot"), [h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows))]);
+}
+
 function showRemarks(r) {
   const all = (r.remarks || []).map((m) => h("li", m.alarm ? { class: "alarm" } : {}, m.text));
   fill($("remarks"), all.length ? all : [h("li", { class: "none" }, "None.")]);
@@ -345,7 +357,7 @@ function show(report) {
   $("state").className = "";
   const leader = report.leader ? `, the leader is ${report.leader}` : ", no leader is known";
   $("state").textContent = `Told by ${report.asked}${leader}`;
-  showRemarks(report); showFigures(report); showNodes(report); showMoves(report);
+  showRemarks(report); showFigures(report); showNodes(report); showHot(report); showMoves(report);
   updateRanges(report.table_index);
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/load"
 )
 
 // hostile is an id as no node should have it.
@@ -32,7 +33,8 @@ func report() *status.Report {
 	return &status.Report{
 		Cluster: "arena", Asked: "n1", Leader: "n1", At: time.Now(), TableIndex: 7, Ranges: 3, Short: 2, Strategy: status.Strategy{Name: "vnode", Backups: 1},
 		Nodes: []status.Node{
-			{ID: "n1", Role: "store", State: status.Member, Health: status.Alive, Answered: true, Weight: 1, Share: 0.75, Primaries: 2, Keys: 12345, Bytes: 3 << 20},
+			{ID: "n1", Role: "store", State: status.Member, Health: status.Alive, Answered: true, Weight: 1, Share: 0.75, Primaries: 2, Keys: 12345, Bytes: 3 << 20,
+				Load: &status.Load{Rate: load.Rate{Ops: 1000, Bytes: 1 << 20}, Hottest: "40000000-50000000", HottestRate: load.Rate{Ops: 250, Bytes: 1 << 18}}},
 			{ID: hostile, Role: "store", State: status.Member, Health: status.Failed, Weight: 1, Share: 0.25, Primaries: 1},
 		},
 		Handoffs: []status.Handoff{{ID: 1, From: "n1", To: hostile, Phase: "copying", Ranges: 1, Reported: true, BytesDone: 1 << 20, BytesTotal: 2 << 20, Rate: 1 << 20}},
