@@ -102,6 +102,44 @@ func TestRestoreOptionsLikeRedis(t *testing.T) {
 	})
 }
 
+// RESTORE says how the key was used, where that decides which keys are evicted.
+func TestRestoreSetsUsage(t *testing.T) {
+	_, addr := serveTest(t, func(_ *Config, sc *store.Config) { sc.Cache = 8 << 20 })
+	o := resptest.Dial(t, addr, 2)
+	idle := func() int {
+		n, err := strconv.Atoi(strings.TrimPrefix(o.Do("OBJECT", "IDLETIME", "k").String(), ":"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	long := strings.Repeat("v", 20_000) // more than the cache keeps
+	for _, make := range [][]string{{"SET", "from", "v"}, {"RPUSH", "from", "a", "b"}, {"ZADD", "from", "1", "m"}, {"SET", "from", long}} {
+		o.Want("+OK", "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+		o.Do("DEL", "from", "k")
+		o.Do(make...)
+		payload := o.Do("DUMP", "from").Text
+		o.Want("+OK", "RESTORE", "k", "0", payload, "IDLETIME", "1000")
+		if n := idle(); make[2] != long && (n < 1000 || n > 1060) {
+			t.Errorf("%s: idle for %d s after IDLETIME 1000", make[0], n)
+		}
+		o.Want("+OK", "RESTORE", "k", "0", payload, "REPLACE", "FREQ", "100")
+		if n := idle(); n >= 1000 {
+			t.Errorf("%s: idle for %d s after FREQ", make[0], n)
+		}
+		o.Want("+OK", "RESTORE", "k", "0", payload, "REPLACE", "IDLETIME", "9223372036854775807")
+		o.Do("TOUCH", "k")
+		if n := idle(); n >= 1000 {
+			t.Errorf("%s: idle for %d s after TOUCH", make[0], n)
+		}
+		o.Want("+OK", "CONFIG", "SET", "maxmemory-policy", "allkeys-lfu", "lfu-decay-time", "0")
+		o.Want("+OK", "RESTORE", "k", "0", payload, "REPLACE", "FREQ", "100")
+		if n := o.Do("OBJECT", "FREQ", "k").String(); make[2] != long && n != ":100" {
+			t.Errorf("%s: counter %s after FREQ 100", make[0], n)
+		}
+	}
+}
+
 // TestRestoreRefuses what it cannot hold, and leaves the key as it is.
 func TestRestoreRefuses(t *testing.T) {
 	redis := resptest.Dial(t, redistest.Start7(t), 2)

@@ -170,6 +170,7 @@ func (u *Unit) forget() {
 	u.pieces.dropChanged(0)
 	u.elements.Forget()
 	u.row.Forget()
+	u.set = nil
 	if u.own.made != 0 {
 		u.own = ownChanges{}
 	}

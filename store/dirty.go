@@ -55,6 +55,9 @@ func (s *Store) cacheHeaders(u *Unit) error {
 			s.cache.Put(c.place, c.key, c.line)
 		}
 	}
+	for _, use := range u.set {
+		s.cache.SetUsage(use.place, use.key, use.Usage)
+	}
 	return nil
 }
 

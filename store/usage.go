@@ -13,6 +13,9 @@ type Usage = cache.Usage
 // A Frequency says how uses of keys are counted.
 type Frequency = cache.Frequency
 
+// FirstFrequency is the counter of a new key.
+const FirstFrequency = cache.FirstFrequency
+
 // Usage returns how a key was used, which is no use of it; ok is false if the cache has dropped it.
 func (ld *loads) Usage(key []byte) (u Usage, ok bool) {
 	return ld.s.cache.UsageOf(PlaceOf(ld.s.token, key), key)

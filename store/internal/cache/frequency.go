@@ -109,3 +109,19 @@ func (s *shard) usageIn(e []byte, now uint32) (u Usage) {
 	}
 	return u
 }
+
+// SetUsage makes the line of a key, if it has one, count as used like that.
+func (c *Cache) SetUsage(p layout.Place, key []byte, u Usage) {
+	if c.shards == nil {
+		return
+	}
+	id := keyID(p, key)
+	s := c.shard(&id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slot, ok := s.find(&id); ok {
+		e := s.entry(slot)
+		binary.LittleEndian.PutUint32(e[entSeen:], c.clock.Load()-u.Idle)
+		e[entFrequency] = u.Frequency
+	}
+}

@@ -65,9 +65,15 @@ func cmdDump(x *command.Call) {
 	x.Bulk(payload)
 }
 
-// restoreOptions are the options of RESTORE that change what it does. IDLETIME and
-// FREQ are checked and have no effect: a value that is restored has just been used.
-type restoreOptions struct{ replace, absolute bool }
+// restoreOptions are the options of RESTORE.
+type restoreOptions struct {
+	replace, absolute bool
+	// idle and frequency say how the key was used; -1: as any new key. idle is in seconds.
+	idle, frequency int64
+}
+
+// maxIdle bounds IDLETIME, in seconds: 68 years.
+const maxIdle = math.MaxInt32
 
 // Restore is RESTORE and RESTORE-ASKING.
 func Restore(x *command.Call) {
@@ -121,6 +127,12 @@ func Restore(x *command.Call) {
 	}
 	replacedNew(x, key, old)
 	x.Unit.Note(store.EventGeneric, "restore", key)
+	// As in Redis, only the one counts by which keys are evicted.
+	if counts := x.Limits.CountsUses.Load(); counts && o.frequency >= 0 {
+		x.Unit.SetUsage(x.Unit.Place(key), key, store.Usage{Frequency: uint8(o.frequency)})
+	} else if !counts && o.idle >= 0 {
+		x.Unit.SetUsage(x.Unit.Place(key), key, store.Usage{Idle: uint32(min(o.idle, maxIdle)), Frequency: store.FirstFrequency})
+	}
 	x.OK()
 }
 
@@ -187,8 +199,9 @@ func restoreStream(x *command.Call, key []byte, old store.Value, value *rdb.Valu
 
 // parseRestoreOptions returns an error reply, or "".
 func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
-	idle, freq := false, false
+	o.idle, o.frequency = -1, -1
 	for ; len(args) > 0; args = args[1:] {
+		var to *int64
 		limit := int64(math.MaxInt64)
 		switch {
 		case wire.EqualFold(args[0], "replace"):
@@ -197,10 +210,10 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 		case wire.EqualFold(args[0], "absttl"):
 			o.absolute = true
 			continue
-		case wire.EqualFold(args[0], "idletime") && len(args) > 1 && !freq:
-			idle, msg = true, "ERR Invalid IDLETIME value, must be >= 0"
-		case wire.EqualFold(args[0], "freq") && len(args) > 1 && !idle:
-			freq, msg = true, "ERR Invalid FREQ value, must be >= 0 and <= 255"
+		case wire.EqualFold(args[0], "idletime") && len(args) > 1 && o.frequency < 0:
+			to, msg = &o.idle, "ERR Invalid IDLETIME value, must be >= 0"
+		case wire.EqualFold(args[0], "freq") && len(args) > 1 && o.idle < 0:
+			to, msg = &o.frequency, "ERR Invalid FREQ value, must be >= 0 and <= 255"
 			limit = 255
 		default:
 			return o, command.MsgSyntax
@@ -212,6 +225,7 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 		if n < 0 || n > limit {
 			return o, msg
 		}
+		*to = n
 		args = args[1:]
 	}
 	return o, ""
