@@ -75,6 +75,3 @@ func (h *Holder) ApplyIndex(index uint64) {
 	}
 	h.pending = kept
 }
-
-// isValid reports whether the node may answer.
-func (h *Holder) isValid(now time.Duration) bool { return now < h.Until }

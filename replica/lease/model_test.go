@@ -212,7 +212,7 @@ func (m *leaseModel) happen() {
 // wrong reports whether a node answers without a right to.
 func (m *leaseModel) wrong() string {
 	for _, n := range m.nodes {
-		if m.log[n.applied-1].primary != n.id || !n.holder.isValid(m.clock(n)) {
+		if m.log[n.applied-1].primary != n.id || m.clock(n) >= n.holder.Until {
 			continue
 		}
 		if n.applied < m.answered {

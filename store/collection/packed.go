@@ -13,7 +13,7 @@ import (
 type packed struct {
 	buf   []byte
 	pairs bool // entries have values
-	timed bool // entries have expiries: see timed_form.go
+	timed bool // entries have expiries: see field_expiry_form.go
 }
 
 var errPacked = errors.New("malformed collection")

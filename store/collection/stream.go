@@ -16,7 +16,7 @@ import (
 //	'c' | group, its length first | consumer   a consumer, see consumer.go
 //	'p' | group, its length first | ID         what is pending in a group, see pending.go
 //	'o' | group, its length first | consumer, its length first | ID
-//	'd' | group, its length first | time | ID  what is pending in the order of delivery, see due.go
+//	'd' | group, its length first | time | ID  what is pending in the order of delivery, see group_due.go
 //
 // where 'o' says what is pending with a consumer. The header's head is a streamHead.
 type Stream struct {
