@@ -23,6 +23,7 @@ type evictingOptions struct {
 	size      int
 	limit     int
 	policies  string
+	rest      time.Duration
 
 	found map[string][]waited // by policy and pipeline
 }
@@ -38,6 +39,7 @@ func evictingFlags(f *flag.FlagSet) func(context.Context) error {
 	f.IntVar(&o.size, "size", 1000, "bytes of a value")
 	f.IntVar(&o.limit, "limit", 256<<20, "bytes of data that fit (maxmemory)")
 	f.StringVar(&o.policies, "policies", "allkeys-lru,allkeys-lfu", "how keys are evicted")
+	f.DurationVar(&o.rest, "rest", 0, "pause of a client between a reply and its next request")
 	return func(ctx context.Context) error {
 		if o.rounds < 1 || o.clients < 1 || o.size < 1 || o.limit < 16*o.size || o.duration <= 0 {
 			return errors.New("at least a round, a client, a byte, room for 16 values and some time are needed")
@@ -86,7 +88,7 @@ func (o *evictingOptions) measure(ctx context.Context, policy string, pipeline i
 	if err := o.shrink(ctx, policy); err != nil {
 		return err
 	}
-	l := &load{nodes: o.crew, clients: o.clients, pipeline: pipeline, size: o.size, key: func(int, *rand.Rand) []byte {
+	l := &load{nodes: o.crew, clients: o.clients, pipeline: pipeline, size: o.size, rest: o.rest, key: func(int, *rand.Rand) []byte {
 		return cluster.FillKey(rand.IntN(10 * o.limit / o.size)) // other keys than in the measurements before
 	}}
 	before, err := o.server("stats", "evicted_keys")
