@@ -187,6 +187,37 @@ func TestTrackingTellsOfEachChangeOnce(t *testing.T) {
 	c.silent("off")
 }
 
+// The header of a large collection stays as it is when an element takes the place of one of its size.
+func TestTrackingTellsOfElementsAlone(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	c, o := newCacher(t, addr), resptest.Dial(t, addr, 2)
+	for i := range 2000 {
+		o.Do("RPUSH", "list", fmt.Sprint(1000+i))
+		o.Do("XADD", "stream", fmt.Sprint(1+i, "-1"), "field", strings.Repeat("x", 10))
+	}
+	o.Do("XGROUP", "CREATE", "stream", "group", "0")
+	o.Do("XREADGROUP", "GROUP", "group", "me", "COUNT", "10", "STREAMS", "stream", ">")
+	for _, change := range [][]string{
+		{"LSET", "list", "1000", "3000"},
+		{"XACK", "stream", "group", "1-1"},
+		{"XCLAIM", "stream", "group", "other", "0", "2-1"},
+		{"XREADGROUP", "GROUP", "group", "me", "COUNT", "1", "STREAMS", "stream", ">"},
+	} {
+		key := map[bool]string{false: "stream", true: "list"}[change[1] == "list"]
+		c.ask("TYPE", "other")
+		if key == "list" {
+			c.ask("LINDEX", key, "1000")
+		} else {
+			c.ask("XPENDING", key, "group")
+		}
+		o.Do(change...)
+		if got := c.told(); got != invalid(key) {
+			t.Errorf("%q: told %s", change, got)
+		}
+		c.silent("it is told once")
+	}
+}
+
 func TestTrackingModes(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o := resptest.Dial(t, addr, 2)

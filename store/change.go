@@ -1,6 +1,9 @@
 package store
 
-import "iter"
+import (
+	"bytes"
+	"iter"
+)
 
 // A ChangeSink is called with the keys that a unit has changed, once the changes can be read
 // and before any reply tells of them, with the latches of the keys held: by several goroutines
@@ -30,7 +33,7 @@ type changeNotices struct {
 	author int64
 	// notices are what replies about what has been applied wait for.
 	notices []func(done func())
-	// touched are keys whose values have changed without their headers.
+	// touched are keys whose pieces or elements have changed, be it without their headers.
 	touched [][]byte
 }
 
@@ -55,9 +58,16 @@ func (cn *changeNotices) changedKeys(yield func([]byte) bool) {
 		}
 	}
 	for _, key := range cn.touched {
-		if !yield(key) {
+		if !cn.u.Changed(key) && !yield(key) {
 			return
 		}
+	}
+}
+
+// touch notes that a piece or an element of a value has changed.
+func (cn *changeNotices) touch(key []byte) {
+	if n := len(cn.touched); n == 0 || !bytes.Equal(cn.touched[n-1], key) {
+		cn.touched = append(cn.touched, key)
 	}
 }
 

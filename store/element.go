@@ -98,9 +98,11 @@ func (u *Unit) putValue(key []byte, v *Value, old, h *layout.Header) {
 }
 
 // SetElement sets one element; v is what Get returned, of a collection that is not whole.
-// The unit must hold the key's latch, and puts a head afterwards.
+// The unit must hold the key's latch. The number and size of the elements, if they change, are noted by
+// a head afterwards.
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 	u.ensureBatch()
+	u.touch(key)
 	k := u.copyBytes(u.elementKey(key, v, sub))
 	u.elements.Add(pending.Change{Place: v.place, Key: k, Sub: len(sub), Value: u.copyBytes(value)})
 }
@@ -108,6 +110,7 @@ func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 // RemoveElement is SetElement for an element that is to go.
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	u.ensureBatch()
+	u.touch(key)
 	u.elements.Add(pending.Change{Place: v.place, Key: u.copyBytes(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true})
 }
 
@@ -131,6 +134,7 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 		return
 	}
 	_ = u.ensureBatch().DeleteRange(lower, upper, nil)
+	u.touch(key)
 	u.rangeTombstones++
 	u.elements.Remove(lower, upper)
 }

@@ -169,7 +169,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 		}
 	}
 	u.ensureBatch()
-	u.touched = append(u.touched, key)
+	u.touch(key)
 	if end > v.Size || !v.Raw {
 		h := *old
 		h.Count = uint64(max(v.Size, end))
