@@ -76,9 +76,11 @@ func loadUser(c *conn) {
 		return
 	}
 	c.session.user.Store(now)
-	if c.rules = now; now.Unrestricted() {
+	if _, own := c.net.(ownConn); own || now.Unrestricted() {
 		c.rules = nil
+		return
 	}
+	c.rules = now
 }
 
 // reloadUser looks at requests once more that were resolved for earlier rights.

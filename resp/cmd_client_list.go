@@ -56,14 +56,13 @@ func (x *call) ofType(conns []*conn, name []byte) []*conn {
 func clientType(name []byte) (is func(*conn) bool, ok bool) {
 	switch {
 	case wire.EqualFold(name, "normal"):
-		return func(c *conn) bool { return !c.subs.Any() }, true
+		return func(c *conn) bool { return !c.subs.Any() && !c.session.replica.Load() }, true
 	case wire.EqualFold(name, "pubsub"):
 		return func(c *conn) bool { return c.subs.Any() }, true
-	}
-	for _, other := range []string{"slave", "replica", "master"} {
-		if wire.EqualFold(name, other) {
-			return func(*conn) bool { return false }, true
-		}
+	case wire.EqualFold(name, "slave"), wire.EqualFold(name, "replica"):
+		return func(c *conn) bool { return c.session.replica.Load() }, true
+	case wire.EqualFold(name, "master"):
+		return func(*conn) bool { return false }, true
 	}
 	return nil, false
 }
@@ -99,6 +98,9 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	flags := ""
 	if s.monitor.Load() {
 		flags += "O"
+	}
+	if s.replica.Load() {
+		flags += "S"
 	}
 	if c.subs.Any() {
 		flags += "P"

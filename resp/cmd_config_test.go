@@ -22,7 +22,7 @@ func TestConfigTellsTheTruth(t *testing.T) {
 		"maxclients": "10000", "max-clients": "10000", "max-key-size": "65536",
 		"client-memory": "268435456", "maxmemory-clients": "268435456", "max-args": "1048576",
 		"slowlog-log-slower-than":    "10000",
-		"client-output-buffer-limit": "normal 67108864 0 0 slave 0 0 0 pubsub 67108864 0 0",
+		"client-output-buffer-limit": "normal 67108864 0 0 slave 268435456 67108864 60 pubsub 67108864 0 0",
 	} {
 		v := o.Do("CONFIG", "GET", name)
 		if got := v.Field(name); v.Kind != '%' || got == nil || got.Text != want {
@@ -67,7 +67,7 @@ func TestConfigSet(t *testing.T) {
 		replies      int64
 		pushes       int64
 	}{
-		{"normal 1mb 0 0", "normal 1048576 0 0 slave 0 0 0 pubsub 67108864 0 0", 1 << 20, 64 << 20},
+		{"normal 1mb 0 0", "normal 1048576 0 0 slave 268435456 67108864 60 pubsub 67108864 0 0", 1 << 20, 64 << 20},
 		{"pubsub 2mb 1mb 60 replica 5 4 3", "normal 1048576 0 0 slave 5 4 3 pubsub 2097152 1048576 60", 1 << 20, 2 << 20},
 		{"normal 0 0 0", "normal 0 0 0 slave 5 4 3 pubsub 2097152 1048576 60", 2 << 20, 2 << 20}, // client-memory is 2mb
 		{"pubsub 1 0 0 normal 1 0 0", "normal 1 0 0 slave 5 4 3 pubsub 1 0 0", 64 << 10, 64 << 10},

@@ -159,16 +159,18 @@ func flushKeys(x *call, name string, flush func(*call, []ring.Range) error) {
 // flushSpans empties spans of this node.
 func flushSpans(x *call, spans []ring.Range) error {
 	var done store.Signal
-	return tellFlushed(x, &done, clearSpans(x, spans, &done, nil))
+	return tellFlushed(x, -1, &done, clearSpans(x, spans, &done, nil))
 }
 
-// tellFlushed waits until what was flushed is durable and clients have heard of it.
-func tellFlushed(x *call, done *store.Signal, err error) error {
+// tellFlushed waits until what was flushed is durable and clients and replicas have heard of it: that a database was,
+// or, with a number below 0, all.
+func tellFlushed(x *call, number int, done *store.Signal, err error) error {
 	if err != nil {
 		return err
 	}
 	told := x.srv.tracking.everything()
 	err = done.Wait()
+	x.srv.keyEvents.Flushed(number)
 	<-told.over()
 	return err
 }
@@ -181,7 +183,7 @@ var errOthers = errors.New("other databases hold keys")
 // stays, as for each key its turn comes.
 func flushDatabase(x *call, spans []ring.Range) error {
 	var done store.Signal
-	err := tellFlushed(x, &done, clearSpans(x, spans, &done, func(held *store.Held) error {
+	err := tellFlushed(x, x.srv.policies().Number(database.Head(x.database())), &done, clearSpans(x, spans, &done, func(held *store.Held) error {
 		for _, span := range spans {
 			all, err := held.RangeLoad(span)
 			if err != nil {

@@ -86,7 +86,7 @@ func TestConfigTakesWhatRedisTakes(t *testing.T) {
 // The values of a new server are Redis', except where another one is true of Ringside.
 func TestConfigKnowsEveryParameterOfRedis(t *testing.T) {
 	others := map[string]string{
-		"appendonly": "yes", "client-output-buffer-limit": "normal 67108864 0 0 slave 0 0 0 pubsub 67108864 0 0", "maxmemory-clients": "268435456", "maxmemory": "0",
+		"appendonly": "yes", "client-output-buffer-limit": "normal 67108864 0 0 slave 268435456 67108864 60 pubsub 67108864 0 0", "maxmemory-clients": "268435456", "maxmemory": "0",
 		"tcp-keepalive": "0", "slowlog-log-slower-than": "0", "slowlog-max-len": "0",
 	}
 	differential(t, func(d *differ) {

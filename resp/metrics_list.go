@@ -2,6 +2,7 @@ package resp
 
 import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/report"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
@@ -14,6 +15,8 @@ type sample struct {
 	moves  Moves
 	load   status.Load
 	memory int64
+
+	replicas psync.Overview
 }
 
 // A reporter passes the server's and the store's figures on. Histograms go another way: EachLatency.
@@ -22,7 +25,7 @@ type reporter = report.Reporter[*sample]
 // sample takes all figures. It is called once a second, by one goroutine.
 func (s *Server) sample(m *reporter) {
 	s.stats.Rates()
-	x := sample{srv: s, store: s.store.Stats(), moves: s.moves(), load: s.Load()}
+	x := sample{srv: s, store: s.store.Stats(), moves: s.moves(), load: s.Load(), replicas: s.replicas.Overview()}
 	x.memory = admin.MemoryInUse(&x.store)
 	s.admin.NoteMemory(x.memory)
 	m.Report(&x, s.stats)
@@ -40,5 +43,8 @@ func serverMetrics(m *reporter) {
 	m.Gauge("client_memory_bytes", func(x *sample) float64 { return float64(x.srv.budget.inUse()) })
 	m.Gauge("memory_used_bytes", func(x *sample) float64 { return float64(x.memory) })
 	m.Gauge("writes_refused", func(x *sample) float64 { return float64(admin.Bit(x.srv.store.Writable() != nil)) })
+	m.Gauge("replicas", func(x *sample) float64 { return float64(len(x.replicas.Replicas)) })
+	m.Gauge("replica_pending_keys", func(x *sample) float64 { return float64(x.replicas.Pending) })
+	m.Gauge("replica_behind_bytes", func(x *sample) float64 { return float64(x.replicas.Behind()) })
 	m.Count("evicted_keys_total", func(x *sample) int64 { return x.srv.quota.Evicted() })
 }

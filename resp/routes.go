@@ -148,7 +148,7 @@ func (s *Server) SetRoutes(r *Routes) {
 			r.ownTerm++
 		}
 	}
-	s.keyEvents.begin()
+	s.keyEvents.Begin()
 	s.scripts.functions.Agreed(r.Values)
 	s.routes.Store(r)
 	if old != nil {
@@ -161,7 +161,7 @@ func (s *Server) SetRoutes(r *Routes) {
 		s.tracking.everything()
 	}
 	s.blocked.rerouted(r)
-	s.keyEvents.relink(r)
+	s.keyEvents.Relink(r.eventPeers())
 	s.tracking.updateFeeds(r)
 }
 

@@ -22,10 +22,12 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
+	"github.com/ringside-kv/ringside/resp/internal/keyevents"
 	"github.com/ringside-kv/ringside/resp/internal/login"
 	"github.com/ringside-kv/ringside/resp/internal/maintenance"
 	"github.com/ringside-kv/ringside/resp/internal/pause"
 	"github.com/ringside-kv/ringside/resp/internal/placement"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/report"
@@ -75,6 +77,8 @@ type Config struct {
 	// TellAll is for how long, once there are routes, all key events are told: until other
 	// nodes can have said which they want.
 	TellAll time.Duration
+	// TellsChanges, if set, returns why some node cannot tell replicas of Redis what changes there, or nil.
+	TellsChanges func(ctx context.Context) error
 	// Overview, if set, knows the cluster: see RING STATUS.
 	Overview Overview
 	// Placement, if set, is the newest placement that this node knows; nil if it knows
@@ -159,7 +163,8 @@ type Server struct {
 	draws    collection.Draws
 	quota    *quota.Quota
 
-	keyEvents keyEvents
+	keyEvents *keyevents.Events
+	replicas  *psync.Server
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -217,10 +222,11 @@ func NewServer(cfg Config) (*Server, error) {
 	s.tracking.init(s)
 	s.blocked.init()
 	s.courier.Init(&s.done)
-	s.keyEvents.init(s)
+	s.keyEvents = newKeyEvents(s)
 	if apply, fault := s.parseEventSetting(cfg.Settings.KeyEvents); fault == "" {
 		apply()
 	}
+	s.replicas = newReplicas(s)
 	s.admin.Initial = s.admin.Config.Values()
 	s.done.Add(1)
 	m := report.New[*sample](s.table, cfg.Scope)
@@ -302,12 +308,17 @@ func (s *Server) accept(nc net.Conn) {
 		return
 	}
 	s.setKeepAlive(nc)
-	c := newConn(s, s.cfg.Rounds.Take(nc))
+	s.open(s.cfg.Rounds.Take(nc))
+}
+
+// open starts a connection, unless the server closes.
+func (s *Server) open(nc net.Conn) bool {
+	c := newConn(s, nc)
 	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
 		_ = c.net.Close()
-		return
+		return false
 	}
 	s.conns[c.session.id] = c
 	s.count.Add(1)
@@ -318,6 +329,7 @@ func (s *Server) accept(nc net.Conn) {
 	s.mu.Unlock()
 	s.stats.Accepted.Add(1)
 	go openConn(c)
+	return true
 }
 
 func (s *Server) setKeepAlive(nc net.Conn) {
@@ -382,6 +394,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	s.pause.End()
 	s.budget.end()
+	s.replicas.End()
 	for _, c := range s.snapshot() {
 		_ = c.net.SetReadDeadline(time.Now())
 		c.wake()
@@ -395,7 +408,8 @@ func (s *Server) Close(ctx context.Context) error {
 	}()
 	defer func() { _ = s.audit.Close() }()
 	defer s.cfg.Rounds.Close()
-	defer s.keyEvents.close()
+	defer s.keyEvents.Close()
+	defer s.replicas.Close()
 	defer s.tracking.close()
 	select {
 	case <-done:

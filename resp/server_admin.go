@@ -2,13 +2,12 @@ package resp
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/resp/internal/placement"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 )
 
@@ -66,6 +65,8 @@ func (a adminSource) Functions() (libraries, functions int, bytes int64) {
 
 func (a adminSource) Tracking() (clients, keys, items, prefixes int) { return a.s.tracking.counts() }
 
+func (a adminSource) Replicas() psync.Overview { return a.s.replicas.Overview() }
+
 func (a adminSource) Topics() (channels, patterns, shards int) {
 	p := &a.s.pubsub
 	return p.TopicsOf(pubsub.Channel), p.TopicsOf(pubsub.Pattern), p.TopicsOf(pubsub.Shard)
@@ -84,24 +85,6 @@ func (a adminSource) Section(w *admin.Info, title string, x *command.Call) {
 	case "Ring":
 		infoRing(w, a.s)
 	}
-}
-
-func infoReplication(w *admin.Info, s *Server) {
-	w.Line("role", "master")
-	backups := s.backups()
-	w.Line("connected_slaves", len(backups))
-	if least := s.MinInSync(); least > 1 {
-		good := 0
-		if routes := s.routes.Load(); routes != nil {
-			good = routes.fewest - 1
-		}
-		w.Line("min_slaves_good_slaves", good)
-	}
-	for i, b := range backups {
-		at := placement.SplitAddr(b.Addr)
-		w.Line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.Host, at.Port))
-	}
-	w.NoBacklog(s.runID)
 }
 
 // PebbleIsOffHeap reports whether Pebble's block cache and memtables lie outside Go's heap.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
-	"github.com/ringside-kv/ringside/store"
 )
 
 // parsePassword takes any password; an empty one means that none is needed.
@@ -89,7 +88,7 @@ func newConfig(s *Server) settings.Table {
 		settings.Fixed("enable-debug-command", func() string { return s.cfg.Debug }),
 		settings.Fixed("io-threads", func() string { return strconv.Itoa(runtime.GOMAXPROCS(0)) }),
 		settings.Fixed("cluster-enabled", func() string { return settings.YesNo(s.clusterMode()) }),
-		{Name: "notify-keyspace-events", Get: func() string { return settings.EventsText(store.EventClass(s.keyEvents.own.Load())) }, Parse: s.parseEventSetting, Flag: "notify-keyspace-events"},
+		{Name: "notify-keyspace-events", Get: func() string { return settings.EventsText(s.keyEvents.Own()) }, Parse: s.parseEventSetting, Flag: "notify-keyspace-events"},
 		settings.Number("tracking-table-max-keys", &set.TrackingKeys, 1, settings.Bounds{Max: math.MaxInt64}).Then(s.tracking.shrink).By("tracking-table-max-keys"),
 		{Name: "min-free-disk", Get: func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) }, Parse: s.parseMinFreeDisk, Flag: "min-free-disk"},
 	}

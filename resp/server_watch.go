@@ -24,7 +24,7 @@ func (s *Server) watchConnections(m *reporter) {
 		s.budget.relieve()
 		s.store.FailUnacked(s.forwardTimeout())
 		s.scripts.Look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
-		s.keyEvents.look()
+		s.keyEvents.Look()
 		now := s.clock()
 		s.meter.Tick((now - measured).Seconds())
 		measured = now

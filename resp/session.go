@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
 )
 
 // A session is what the server remembers of a client. The connection's goroutine
@@ -42,6 +43,8 @@ type session struct {
 	noTouch  atomic.Bool // and so is the unit of the connection
 	monitor  atomic.Bool
 	watching atomic.Bool // the placement
+	replica  atomic.Bool // it is one of Redis
+	conf     psync.Conf  // REPLCONF
 	waiting  atomic.Bool // held back by the server: a pause, a wrong password
 	proto    atomic.Int32
 	lastUsed atomic.Int64 // on the server's clock, ns
@@ -146,7 +149,7 @@ func (c *conn) waitUnless(stop <-chan struct{}, d time.Duration, end <-chan stru
 
 // idle returns for how long the client has not sent a command, though it could.
 func (s *session) idle(now time.Duration) time.Duration {
-	if s.monitor.Load() || s.watching.Load() || s.waiting.Load() {
+	if s.monitor.Load() || s.watching.Load() || s.waiting.Load() || s.replica.Load() {
 		return 0
 	}
 	return now - time.Duration(s.lastUsed.Load())

@@ -37,21 +37,13 @@ var ringCommands = []command.Row{
 			ringQuery("placement", -2, cmdRingPlacement),
 			ringQuery("status", -2, cmdRingStatus),
 			ringQuery("route", -2, cmdRingRoute),
-			{
-				Name: "part", Arity: -5, Group: "cluster", Run: byServer(cmdRingPart),
-				Between: true, Waits: true,
-				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
-			},
+			ringGuest("part", -5, cmdRingPart),
 			{
 				Name: "insync", Arity: 4, Group: "cluster", Run: byServer(cmdRingInsync),
 				Spread: true, Between: true, Waits: true,
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
-			{
-				Name: "sync", Arity: 2, Group: "cluster", Run: byServer(cmdRingSync),
-				Between: true, Waits: true,
-				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
-			},
+			ringGuest("sync", 2, cmdRingSync),
 			{
 				Name: "drained", Arity: 4, Group: "cluster", Run: byServer(cmdRingDrained),
 				Spread: true, Between: true, Waits: true,
@@ -67,16 +59,17 @@ var ringCommands = []command.Row{
 				Between: true, Waits: true, OutlivesDeadline: true,
 				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
 			},
-			{
-				Name: "heed", Arity: -6, Group: "cluster", Run: byServer(cmdRingHeed),
-				Between: true, Waits: true,
-				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
-			},
+			ringGuest("heed", -6, cmdRingHeed),
 			{
 				Name: "serves", Arity: 3, Group: "cluster", Run: byServer(cmdRingServes),
 				Waits: true,
 				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
 				Keys:  command.SubKey("RO"),
+			},
+			{
+				Name: "value", Arity: 4, Group: "cluster", Run: keys.Value,
+				Flags: command.FlagReadonly | command.FlagAdmin | command.FlagNoScript | command.FlagSystem | command.FlagSkipMonitor,
+				Keys:  command.SubKey("RO access"),
 			},
 			ringGuest("as", -4, cmdRingAs),
 			ringGuest("users", 3, cmdRingUsers),
@@ -98,11 +91,7 @@ var ringCommands = []command.Row{
 			ringWhole("watch", -3, cmdRingWatch, command.FlagReadonly),
 			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
 			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),
-			{
-				Name: "script", Arity: -3, Group: "cluster", Run: byServer(cmdRingScript),
-				Between: true, Waits: true,
-				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
-			},
+			ringGuest("script", -3, cmdRingScript),
 			ringOrder("plan", -3, cmdRingPlan),
 			ringOrder("balance", -3, cmdRingBalance),
 			ringOrder("strategy", -2, cmdRingStrategy),
@@ -135,7 +124,7 @@ func ringQuery(name string, arity int, run func(*call)) *command.Row {
 	}
 }
 
-// ringGuest is a row of RING that nodes send for a client that waits.
+// ringGuest is a row of RING that nodes send each other, and that may wait.
 func ringGuest(name string, arity int, run func(*call)) *command.Row {
 	return &command.Row{
 		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),

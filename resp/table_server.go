@@ -52,6 +52,14 @@ var serverCommands = []command.Row{
 		Name: "monitor", Arity: 1, Group: "server", Run: byServer(cmdMonitor),
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
+	{
+		Name: "psync", Arity: -3, Group: "server", Run: byServer(cmdPsync), Waits: true,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
+	},
+	{
+		Name: "replconf", Arity: -1, Group: "server", Run: byServer(cmdReplconf),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagAllowBusy | command.FlagSystem,
+	},
 }
 
 // hotkeysRow is a row of HOTKEYS, which all nodes carry out.

@@ -312,6 +312,7 @@ func (u *Unit) apply(w Waiter) error {
 			u.handOver(taps, contents, entries)
 		}
 		u.notifyChanged()
+		u.noteChanged()
 	}
 	s.commits.RUnlock()
 	if err == nil {

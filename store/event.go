@@ -1,6 +1,10 @@
 package store
 
-import "github.com/ringside-kv/ringside/store/internal/keyevent"
+import (
+	"bytes"
+
+	"github.com/ringside-kv/ringside/store/internal/keyevent"
+)
 
 // An EventClass is a set of kinds of key events.
 type EventClass = keyevent.Class
@@ -22,6 +26,10 @@ const (
 	// What they are told by: a channel for each key, and one for each event.
 	EventByKey
 	EventByName
+	// EventChanged is of every key that a commit has changed, whatever the change, for nodes and never for clients:
+	// some commands of Redis change a key without an event, as XACK. It is also told of a commit that failed, which
+	// may have changed the keys all the same.
+	EventChanged = keyevent.Changed
 )
 
 // An EventSink takes the events of one commit, for EachEvent, after the commit has settled
@@ -80,6 +88,26 @@ func (en *eventNotes) queueEvents(w Waiter) Waiter {
 		return w
 	}
 	return en.u.s.events.Add(en.events, w)
+}
+
+// noteChanged notes every key that the commit has changed. What a copy of another store does is none of its own.
+func (en *eventNotes) noteChanged() {
+	u := en.u
+	if !u.s.events.IsWanted(EventChanged) || u.following || u.copying {
+		return
+	}
+	var last []byte
+	for key := range u.changedKeys {
+		if last == nil || !bytes.Equal(last, key) {
+			en.events = keyevent.Append(en.events, EventChanged, "", key)
+		}
+		last = key
+	}
+}
+
+// AppendEvent appends an event in the form of what a sink is given.
+func AppendEvent(b []byte, c EventClass, name string, key []byte) []byte {
+	return keyevent.Append(b, c, name, key)
 }
 
 // EachEvent calls visit for the events that a sink was given, or fails where they are none.

@@ -89,6 +89,53 @@ func TestEventsFollowTheSettledCommit(t *testing.T) {
 	}
 }
 
+// A commit that failed may have changed its keys, so EventChanged is told; and the keys of all commits are, without a
+// command that notes them.
+func TestChangedKeysAreToldOfEveryCommit(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	told := noteEvents(t, s, EventChanged)
+	tap, err := s.Tap(func(Change) {}, ring.Whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done Signal
+	u := s.NewUnit()
+	u.Begin(s.now(), []Place{u.Place([]byte("a")), u.Place([]byte("b"))})
+	for _, key := range []string{"a", "b"} {
+		v, err := u.Get([]byte(key))
+		if err == nil {
+			err = u.PutString([]byte(key), v, []byte("x"), 0, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.Note(EventString, "set", []byte("a"))
+	if _, err := u.Commit(&done); err != nil {
+		t.Fatal(err)
+	}
+	tap.Close(errors.New("gone"))
+	if err := done.Wait(); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	if got := told(); !slices.Equal(got, []string{" a", " b"}) {
+		t.Errorf("told: %q", got)
+	}
+	s.WantEvents(EventString)
+	s.inUnit(t, func(u *Unit) {
+		v, err := u.Get([]byte("a"))
+		if err == nil {
+			err = u.PutString([]byte("a"), v, []byte("y"), 0, false)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}, "a")
+	if got := told(); got != nil {
+		t.Errorf("told without being wanted: %q", got)
+	}
+}
+
 // Who waits for a commit whose events are still on their way waits for them.
 func TestRepliesWaitForEvents(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))

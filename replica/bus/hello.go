@@ -29,6 +29,7 @@ import (
 // Version 13: the table may hold an order of databases, as an agreed value. Forwarded commands carry how many
 // swaps of databases their sender knows of, if there were any.
 // Version 14: the agreed values may hold zones of nodes. What travels is that of version 13.
+// Version 15: key events may be of the class of all changed keys, and RING VALUE is forwarded.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -43,7 +44,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 14
+	newestVersion = 15
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -63,6 +64,8 @@ const (
 	SwapsVersion = 13
 	// ZonesVersion is the first one whose nodes place copies by zones.
 	ZonesVersion = 14
+	// ChangesVersion is the first one whose nodes tell of all keys that change, for replicas of Redis.
+	ChangesVersion = 15
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

@@ -2,10 +2,7 @@ package importer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/internal/moment"
@@ -35,21 +32,7 @@ func (e *exporter) moment(ctx context.Context, ring *client.Ring) (*Moment, erro
 
 // part writes what a primary held, and what the filter takes.
 func (e *exporter) part(src *moment.PartReader) error {
-	in := rdbfile.NewReader(src, rdbfile.Config{MaxPart: math.MaxInt}) // RDB files of old versions know no parts
-	for keys := int64(0); ; {
-		entry, err := in.Next()
-		switch {
-		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			if _, err := io.Copy(io.Discard, src); err != nil || keys != src.Keys {
-				return fmt.Errorf("source: %d keys instead of %d: %w", keys, src.Keys, err)
-			}
-			return nil
-		case err != nil:
-			return fmt.Errorf("source: %w", err)
-		case entry.Kind != rdbfile.Key:
-			continue
-		}
-		keys++
+	return src.Each(func(entry *rdbfile.Entry) error {
 		database, ok := e.cfg.Filter.database(entry.Database)
 		switch {
 		case !ok:
@@ -58,9 +41,8 @@ func (e *exporter) part(src *moment.PartReader) error {
 		case entry.Reason != "":
 			e.cfg.Stats.lose(Loss{Database: entry.Database, Key: string(entry.Key), Reason: entry.Reason})
 		default:
-			if err := e.key(entry.Database, database, entry.Key, sideValue{payload: entry.Payload, expireAt: entry.ExpireAt}); err != nil {
-				return err
-			}
+			return e.key(entry.Database, database, entry.Key, sideValue{payload: entry.Payload, expireAt: entry.ExpireAt})
 		}
-	}
+		return nil
+	})
 }

@@ -36,6 +36,15 @@ func (o operator) Databases(ctx context.Context, n int) error {
 	return c.propose(ctx, set, func(st *table.State) bool { return st.Databases() == n })
 }
 
+// tellsChanges returns why some node cannot tell replicas of Redis what changes there, or nil.
+func (n *Node) tellsChanges(ctx context.Context) error {
+	c, err := operator{n}.cluster()
+	if err == nil {
+		_, err = c.switcher.starts(ctx, c.table.State(), bus.ChangesVersion, "tell replicas of Redis what changes")
+	}
+	return err
+}
+
 func (c *cluster) policyChanger(token ring.TokenFunc) *policies.Changer {
 	return &policies.Changer{
 		Table: c.table, Propose: c.propose, Token: database.TokenFunc(token),

@@ -166,7 +166,7 @@ func (n *Node) open() (err error) {
 		AuditLog:  n.cfg.AuditLog,
 		CertUsers: func(cert *x509.Certificate) []string { return certs.Users(n.cfg.TLSUser, cert) },
 		Overview:  overview{n},
-		Placement: n.placement,
+		Placement: n.placement, TellsChanges: n.tellsChanges,
 		Databases: n.databases, Shutdown: func() { n.finish(nil) },
 		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
 		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope, Rounds: &n.cfg.env.Conns.Rounds,

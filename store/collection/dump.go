@@ -31,6 +31,20 @@ func AppendDumpAs(dst []byte, u *store.Unit, key []byte, v store.Value, version 
 	return rdb.Reseal(dst, start, version), nil
 }
 
+// AppendDumpWithin is AppendDumpAs, but leaves out the expiry times of a hash's fields if the version knows none.
+func AppendDumpWithin(dst []byte, u *store.Unit, key []byte, v store.Value, version int) ([]byte, error) {
+	start := len(dst)
+	dst, err := AppendDumpAs(dst, u, key, v, version)
+	if v.FieldExpiry == 0 || !errors.Is(err, rdb.ErrVersion) {
+		return dst, err
+	}
+	dst, _, err = appendTimedHash(dst[:start], u, key, v, fieldsPlain)
+	if err != nil || len(dst) == start {
+		return dst, err
+	}
+	return rdb.Reseal(dst, start, version), nil
+}
+
 // appendDump is AppendDump in the form for an RDB version, or in a later one that the value needs, which
 // needs is. The footer may say another.
 func appendDump(dst []byte, u *store.Unit, key []byte, v store.Value, version int) (_ []byte, needs int, err error) {
@@ -44,7 +58,11 @@ func appendDump(dst []byte, u *store.Unit, key []byte, v store.Value, version in
 	}
 	start := len(dst)
 	if v.FieldExpiry != 0 {
-		return appendTimedHash(dst, u, key, v, version == rdb.ValkeyVersion)
+		form := fieldsRedis
+		if version == rdb.ValkeyVersion {
+			form = fieldsValkey
+		}
+		return appendTimedHash(dst, u, key, v, form)
 	}
 	switch v.Type {
 	case store.Hash, store.Set:
@@ -83,9 +101,18 @@ func appendTable(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, 
 	return dst, err
 }
 
-// appendTimedHash appends the payload for a hash of which fields may expire, in the form of Redis or of
-// Valkey, and returns the RDB version that it needs.
-func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value, valkey bool) (_ []byte, needs int, err error) {
+// A fieldsForm is how the payload of a hash has the expiry times of fields.
+type fieldsForm int
+
+const (
+	fieldsRedis fieldsForm = iota
+	fieldsValkey
+	fieldsPlain // it has none
+)
+
+// appendTimedHash appends the payload for a hash of which fields may expire, in a form, and returns the RDB
+// version that it needs.
+func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value, form fieldsForm) (_ []byte, needs int, err error) {
 	var t Table
 	start, needs := len(dst), rdb.OldestVersion
 	if err := t.open(u, key, v.Type, v, true, nil); err != nil {
@@ -106,9 +133,9 @@ func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value, valke
 	switch {
 	case err != nil:
 		return dst, needs, err
-	case first == 0:
+	case first == 0 || form == fieldsPlain:
 		dst = rdb.BeginHash(dst, n)
-	case valkey:
+	case form == fieldsValkey:
 		dst, needs = rdb.BeginValkeyHash(dst, n), rdb.ValkeyVersion
 	default:
 		dst, needs = rdb.BeginTimedHash(dst, n, first), rdb.TimedVersion

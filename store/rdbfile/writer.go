@@ -60,6 +60,12 @@ func (w *Writer) Aux(name, value string) error {
 	return w.flush()
 }
 
+// Function writes a library of functions, which needs version 10. It must come before all keys.
+func (w *Writer) Function(code string) error {
+	w.buf = rdb.AppendElement(append(w.buf, opFunction), []byte(code))
+	return w.flush()
+}
+
 // Key writes a key with a payload of DUMP. The keys of a database come together. expireAt is in ms since
 // 1970, 0 for never.
 func (w *Writer) Key(database int, key, payload []byte, expireAt int64) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
@@ -54,6 +55,7 @@ type Source interface {
 	Scripts() (n int, bytes int64)
 	Functions() (libraries, functions int, bytes int64)
 	Topics() (channels, patterns, shards int)
+	Replicas() psync.Overview
 	// Section writes a section of INFO that only the server can write: Replication, Cluster,
 	// Keyspace, Databases or Ring. The call is INFO's.
 	Section(w *Info, title string, x *command.Call)

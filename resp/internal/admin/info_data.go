@@ -90,17 +90,9 @@ func infoRingside(w *Info) {
 	w.Line("unauthenticated_clients_closed", s.Stats.Unauthenticated.Load())
 	w.Line("slow_clients_closed", s.Stats.OutputLimit.Load())
 	w.Line("protocol_errors", s.Stats.ProtocolErrors.Load())
-}
-
-// NoBacklog ends the section Replication: no replica of Redis ever follows, so there is no backlog.
-func (w *Info) NoBacklog(runID string) {
-	w.Line("master_failover_state", "no-failover")
-	w.Line("master_replid", runID)
-	w.Line("master_replid2", "0000000000000000000000000000000000000000")
-	w.Line("master_repl_offset", 0)
-	w.Line("second_repl_offset", -1)
-	w.Line("repl_backlog_active", 0)
-	w.Line("repl_backlog_size", 0)
-	w.Line("repl_backlog_first_byte_offset", 0)
-	w.Line("repl_backlog_histlen", 0)
+	o := s.Source.Replicas()
+	w.Line("replicas_pending_keys", o.Pending)
+	w.Line("replicas_behind_bytes", o.Behind())
+	w.Line("replicas_values_skipped", o.Skipped)
+	w.Line("replicas_closed", o.Closed)
 }

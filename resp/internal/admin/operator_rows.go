@@ -30,14 +30,6 @@ var OperatorCommands = []command.Row{
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 3, Step: 1}, {Flags: "RW access delete incomplete", Keyword: "KEYS", From: -2, Last: -1, Step: 1}},
 	},
 	{
-		Name: "psync", Arity: -3, Group: "server", Refusal: msgNoReplication,
-		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
-	},
-	{
-		Name: "replconf", Arity: -1, Group: "server", Refusal: msgNoReplication,
-		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagAllowBusy | command.FlagSystem,
-	},
-	{
 		Name: "replicaof", Arity: 3, Group: "server", Run: on(cmdReplicaof),
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale | command.FlagNoAsyncLoading,
 	},
@@ -59,7 +51,7 @@ var OperatorCommands = []command.Row{
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale | command.FlagNoAsyncLoading,
 	},
 	{
-		Name: "sync", Arity: 1, Group: "server", Refusal: msgNoReplication,
+		Name: "sync", Arity: 1, Group: "server", Refusal: msgNoSync,
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
 	},
 }

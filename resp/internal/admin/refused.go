@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"strconv"
+
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -8,18 +10,25 @@ import (
 // are unknown.
 
 const (
-	msgNoMigrate     = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
-	msgNoReplication = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
-	msgNoReplicaof   = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
-	msgNoFailover    = "ERR FAILOVER is not supported: backups take over automatically; RING LEAVE hands over the data of this node"
+	msgNoMigrate   = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
+	msgNoSync      = "ERR SYNC is not supported: replicas of Redis 2.8 and later send PSYNC"
+	msgNoReplicaof = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
+	msgNoFailover  = "ERR FAILOVER is not supported: backups take over automatically; RING LEAVE hands over the data of this node"
 )
 
-// cmdRole: whoever asks may write here.
+// cmdRole says that clients may write here, and which replicas of Redis follow.
 func cmdRole(x *call) {
+	o := x.srv.Source.Replicas()
 	x.Array(3)
 	x.BulkString("master")
-	x.Int(0)
-	x.Array(0)
+	x.Int(o.End)
+	x.Array(len(o.Replicas))
+	for _, r := range o.Replicas {
+		x.Array(3)
+		x.BulkString(r.Host)
+		x.BulkString(strconv.Itoa(r.Port))
+		x.BulkString(strconv.FormatInt(r.Offset, 10))
+	}
 }
 
 func cmdReplicaof(x *call) {

@@ -85,6 +85,8 @@ func RingHelp(x *command.Call) {
 		"    Internal: flush the log of the node to stable storage.",
 		"THROTTLE <bytes>",
 		"    Limit data movement, in bytes per second and node; 0 is no limit.",
+		"VALUE <key> <version>",
+		"    Return the expiry time and the payload of a key, for replicas of Redis.",
 		"VIEW <count> [<key> <token> ...] [<words> <word> ... ...]",
 		"    Internal: run a read-only transaction.",
 		"USERS <index>",

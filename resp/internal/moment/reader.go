@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
 const (
@@ -30,13 +32,18 @@ const (
 type Reader struct {
 	Moment Moment
 
-	ring     *client.Ring
+	ring     Asker
 	cancel   context.CancelFunc
 	renewing sync.WaitGroup
 }
 
+// An Asker sends commands to a node of the cluster.
+type Asker interface {
+	Do(ctx context.Context, args ...string) client.Reply
+}
+
 // Open has the nodes agree on a moment. The ring must outlive the Reader. The context ends with the Reader.
-func Open(ctx context.Context, ring *client.Ring) (*Reader, error) {
+func Open(ctx context.Context, ring Asker) (*Reader, error) {
 	text, err := ring.Do(ctx, "RING", "BACKUP", "START").Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("no moment: %w", err)
@@ -96,6 +103,30 @@ type PartReader struct {
 	at   int64 // bytes that have come
 	data []byte
 	end  bool
+}
+
+// Each calls visit for each key of the stream, and returns an error unless all have come. The entry is valid during the
+// call. The error of visit ends it.
+func (p *PartReader) Each(visit func(*rdbfile.Entry) error) error {
+	in := rdbfile.NewReader(p, rdbfile.Config{MaxPart: math.MaxInt}) // RDB files of old versions know no parts
+	for keys := int64(0); ; {
+		entry, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+			if _, err := io.Copy(io.Discard, p); err != nil || keys != p.Keys {
+				return fmt.Errorf("source: %d keys instead of %d: %w", keys, p.Keys, err)
+			}
+			return nil
+		case err != nil:
+			return fmt.Errorf("source: %w", err)
+		case entry.Kind != rdbfile.Key:
+			continue
+		}
+		keys++
+		if err := visit(entry); err != nil {
+			return err
+		}
+	}
 }
 
 // Read implements io.Reader.

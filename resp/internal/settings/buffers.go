@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // bufferClasses are the classes of clients in client-output-buffer-limit.
@@ -16,7 +17,7 @@ const (
 )
 
 // A bufferLimit is Redis' limit of unread replies of a client: a hard one, and a soft one that may
-// be exceeded for some seconds. Soft limits change nothing here.
+// be exceeded for some seconds. Soft limits are of replicas only.
 type bufferLimit struct{ hard, soft, seconds int64 }
 
 // bufferLimits are those of all classes, and the output buffer that they led to.
@@ -31,7 +32,7 @@ func (s *Running) buffers() bufferLimits {
 	l := s.limits.Load()
 	switch {
 	case l == nil:
-		return bufferLimits{[bufferCount]bufferLimit{bufferNormal: {hard: output}, bufferPubsub: {hard: output}}, output}
+		return bufferLimits{[bufferCount]bufferLimit{bufferNormal: {hard: output}, bufferReplica: standardReplica, bufferPubsub: {hard: output}}, output}
 	case l.output != output: // by output-buffer, later
 		changed := *l
 		changed.classes[bufferNormal].hard, changed.output = output, output
@@ -53,7 +54,16 @@ func (s *Running) bufferLimitsText() string { return s.buffers().text() }
 // standardBufferLimits are those without a client-output-buffer-limit.
 func (s *Running) standardBufferLimits() string {
 	output := s.OutputBuffer.Load()
-	return bufferLimits{classes: [bufferCount]bufferLimit{bufferNormal: {hard: output}, bufferPubsub: {hard: output}}}.text()
+	return bufferLimits{classes: [bufferCount]bufferLimit{bufferNormal: {hard: output}, bufferReplica: standardReplica, bufferPubsub: {hard: output}}}.text()
+}
+
+// standardReplica is the limit of replicas, as in Redis.
+var standardReplica = bufferLimit{256 << 20, 64 << 20, 60}
+
+// ReplicaLimit is how many bytes may wait for a replica; soft may be exceeded for a while. 0 is no limit.
+func (s *Running) ReplicaLimit() (hard, soft int64, during time.Duration) {
+	l := s.buffers().classes[bufferReplica]
+	return l.hard, l.soft, time.Duration(l.seconds) * time.Second
 }
 
 // PushLimit is how many bytes of messages may wait for one client.
@@ -65,7 +75,7 @@ func (s *Running) PushLimit() int64 {
 }
 
 // parseBufferLimits reads client-output-buffer-limit. The hard limits of normal clients and of
-// subscribers act; they are at least the least output-buffer, and 0 leaves client-memory as the limit.
+// subscribers, and all limits of replicas act; the former they are at least the least output-buffer, and 0 leaves client-memory as the limit.
 func (s *Running) parseBufferLimits(value string) (func(), string) {
 	args := arguments(value)
 	if len(args)%4 != 0 {

@@ -136,6 +136,10 @@ func (s *Running) params() []Param {
 		Toggle("protected-mode", &set.Protected).By("protected-mode"),
 		Number("tcp-keepalive", &set.KeepAlive, int64(time.Second), Bounds{0, maxInt}).By("tcp-keepalive"),
 		Kept("latency-tracking", "yes", yesNoForm),
+		Kept("repl-timeout", "60", numbers(1, maxInt)), // these are of replicas of Redis: package psync
+		Kept("repl-ping-replica-period", "10", numbers(1, maxInt)),
+		Kept("repl-backlog-size", "1048576", backlogForm),
+		Kept("repl-backlog-ttl", "3600", numbers(0, maxLong)),
 		Kept("latency-tracking-info-percentiles", "50 99 99.9", percentilesForm),
 		// The same and others by the names of Ringside's flags.
 		Number("max-clients", &set.MaxClients, 1, clientsBounds).By("max-clients"),

@@ -13,17 +13,20 @@ import (
 // A Class is a set of kinds of key events.
 type Class uint32
 
+// Changed is the class of the keys that a commit has changed. Package store has the others.
+const Changed Class = 1 << 14
+
 // A Sink takes the events of one commit, for Each, after the commit has settled and before the
 // reply that tells of it leaves: that waits until done is called, by any goroutine, unless the
 // sink returns false. It is called for one commit at a time, and must neither block nor call the
-// store. The events are its own.
+// store. The events are its own. Of a commit that failed, those of the class Changed come, and wait for nothing else.
 type Sink func(events []byte, done func()) (waits bool)
 
 // A Queue is what becomes of the events that units note.
 //
 // Invariant: a commit's events are queued while it holds its latches, and leave the queue
 // in order, each when its commit and all before it are settled. So the events of a key are
-// told in the order of its commits, and none that could be taken back.
+// told in the order of its commits, and none that could be taken back but for those of the class Changed.
 type Queue struct {
 	wanted atomic.Uint32
 
@@ -74,7 +77,10 @@ func (n *commit) Settled(err error) {
 		first := q.queued[0]
 		q.queued[0] = nil
 		q.queued = q.queued[1:]
-		if first.err != nil || q.sink == nil || !q.sink(first.text, first.done) {
+		if first.err != nil {
+			first.text = onlyChanged(first.text) // what failed may have been done, or be done yet
+		}
+		if len(first.text) == 0 || q.sink == nil || !q.sink(first.text, first.done) {
 			ready = append(ready, first)
 		}
 	}
@@ -88,6 +94,16 @@ func (n *commit) done() {
 	if n.waiter != nil {
 		n.waiter.Settled(n.err)
 	}
+}
+
+// onlyChanged returns the events of the class Changed.
+func onlyChanged(events []byte) (changed []byte) {
+	_ = Each(events, func(c Class, name, key []byte) {
+		if c == Changed {
+			changed = Append(changed, c, string(name), key)
+		}
+	})
+	return changed
 }
 
 // Append appends an event: its class 4 B LE, its name and its key, with their lengths.

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -22,6 +23,43 @@ const (
 	// and dumpElement to an element of it, with its value.
 	dumpElement = 10
 )
+
+// Value is RING VALUE key version, which returns what a replica of Redis gets of a key: 8 bytes with its expiry time, in
+// ms since 1970 and little-endian, 0 for never, and a payload of RESTORE in an RDB version. It is no use of the key.
+func Value(x *command.Call) {
+	key := x.Args[2]
+	version, ok := wire.ParseInt(x.Args[3])
+	if !ok || version < rdb.OldestVersion || version > rdb.ValkeyVersion {
+		x.Error(command.MsgNotInteger)
+		return
+	}
+	v, err := x.Unit.GetWhole(key)
+	switch {
+	case err != nil:
+		x.Fail(err)
+		return
+	case !v.Exists():
+		x.Null()
+		return
+	case x.RunApart(v.Size + dumpOverhead + v.Count*dumpElement):
+		return
+	case !x.TakeUpTo(v.Size + dumpOverhead + v.Count*dumpElement):
+		x.RefuseByLimit(command.MsgNoMemory)
+		return
+	}
+	head := binary.LittleEndian.AppendUint64(nil, uint64(v.Expiry))
+	reply, err := collection.AppendDumpWithin(head, x.Unit, key, v, int(version))
+	switch {
+	case errors.Is(err, rdb.ErrVersion):
+		x.Error("NOVERSION " + err.Error())
+	case err != nil:
+		x.Fail(err)
+	case len(reply) == len(head):
+		x.Null()
+	default:
+		x.Bulk(reply)
+	}
+}
 
 // cmdDump neither reads nor compresses a large value while latches are held.
 func cmdDump(x *command.Call) {

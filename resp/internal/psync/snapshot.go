@@ -1,0 +1,119 @@
+package psync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/moment"
+	"github.com/ringside-kv/ringside/store/rdbfile"
+)
+
+// A snapshot is what one replica gets first: the cluster at one moment, and where the stream goes on.
+type snapshot struct {
+	h      *history
+	moment *moment.Reader
+	cursor *cursor
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
+
+// snapshot takes a moment, again and again until there is one. The caller closes it.
+func (s *Server) snapshot(ctx context.Context) (*snapshot, error) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		snap, err := s.trySnapshot(ctx)
+		if err == nil || ctx.Err() != nil {
+			return snap, err
+		}
+		s.warn("a replica has to wait for its full synchronization", err)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (s *Server) trySnapshot(ctx context.Context) (*snapshot, error) {
+	if err := s.cfg.Ready(ctx); err != nil {
+		return nil, err
+	}
+	h, err := s.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.pause()
+	m, err := moment.Open(ctx, s.pool)
+	cursor := h.resume(err == nil)
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{h, m, cursor}, nil
+}
+
+// write sends the file with a mark behind it.
+func (sn *snapshot) write(ctx context.Context, out io.Writer) error {
+	mark := newID()
+	if _, err := io.WriteString(out, "$EOF:"+mark+"\r\n"); err != nil {
+		return err
+	}
+	if err := sn.writeFile(ctx, out); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, mark)
+	return err
+}
+
+func (sn *snapshot) writeFile(ctx context.Context, out io.Writer) error {
+	s := sn.h.s
+	settings := s.cfg.Settings()
+	_, version := settings.versions()
+	w, err := rdbfile.NewWriter(out, version)
+	if err != nil {
+		return err
+	}
+	for _, fact := range [][2]string{
+		{"redis-ver", "7.0.0"}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(sn.moment.Moment.AtMS/1000, 10)}, {"made-by", "ringside"},
+	} {
+		if err := w.Aux(fact[0], fact[1]); err != nil {
+			return err
+		}
+	}
+	if version >= functionVersion {
+		libraries, err := s.libraries(ctx)
+		if err != nil {
+			return fmt.Errorf("functions: %w", err)
+		}
+		for _, code := range libraries {
+			if err := w.Function(code); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range sn.moment.Moment.Parts {
+		err := sn.moment.Part(ctx, i).Each(func(e *rdbfile.Entry) error {
+			if e.Reason != "" {
+				s.skipped.Add(1)
+				return nil
+			}
+			err := w.Key(e.Database, e.Key, e.Payload, e.ExpireAt)
+			if errors.Is(err, rdbfile.ErrVersion) {
+				sn.h.touch(place{e.Database, string(e.Key)}) // what the version takes of it comes by the stream
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}

@@ -1,0 +1,179 @@
+package psync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// watch does what comes with time: PING, the end of silent and of slow replicas, of the backlog and of the history,
+// and changes of functions.
+func (h *history) watch() {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	pinged, used := time.Now(), time.Now()
+	for {
+		select {
+		case <-h.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now, settings := time.Now(), h.s.cfg.Settings()
+		replicas, online := h.s.check(h, now, &settings)
+		if replicas > 0 {
+			used = now
+		}
+		if settings.BacklogTTL > 0 && now.Sub(used) >= settings.BacklogTTL {
+			h.end(errUnused)
+			return
+		}
+		if online > 0 {
+			if now.Sub(pinged) >= settings.PingPeriod {
+				pinged = now
+				h.write(-1, wire.AppendRequest(nil, "PING"))
+			}
+			if version := h.s.cfg.Functions(); version != h.functions {
+				h.updateFunctions(version)
+			}
+		}
+		h.stream.trim(settings.Backlog)
+	}
+}
+
+// write adds commands to the stream, unless a moment is being agreed on.
+func (h *history) write(database int, commands []byte) bool {
+	h.emit.Lock()
+	defer h.emit.Unlock()
+	if h.moments > 0 {
+		return false
+	}
+	h.stream.write(database, commands)
+	return true
+}
+
+// updateFunctions writes the libraries of functions of a version, or of a later one.
+func (h *history) updateFunctions(version uint64) {
+	settings := h.s.cfg.Settings()
+	if payload, _ := settings.versions(); payload < functionVersion {
+		h.functions = version
+		return
+	}
+	libraries, err := h.s.libraries(h.ctx)
+	if err != nil {
+		h.s.warn("reading functions for replicas failed", err)
+		return
+	}
+	commands := wire.AppendRequest(nil, "FUNCTION", "FLUSH")
+	for _, code := range libraries {
+		commands = wire.AppendRequest(commands, "FUNCTION", "LOAD", "REPLACE", code)
+	}
+	if h.write(-1, commands) {
+		h.functions = version
+	}
+}
+
+// libraries returns the code of all libraries of functions.
+func (s *Server) libraries(ctx context.Context) (all []string, err error) {
+	list, err := s.pool.Do(ctx, "FUNCTION", "LIST", "WITHCODE").List()
+	if err != nil {
+		return nil, err
+	}
+	for _, library := range list {
+		fields, err := library.Map()
+		if err != nil {
+			return nil, err
+		}
+		code, err := fields["library_code"].Text()
+		if err != nil {
+			return nil, fmt.Errorf("the code of a library: %w", err)
+		}
+		all = append(all, code)
+	}
+	return all, nil
+}
+
+// rescans notes the keys of databases that were flushed: those that have been written since, or were not there before
+// a swap.
+func (h *history) rescans() {
+	r := reader{dial: h.s.cfg.Dial}
+	defer r.close()
+	for {
+		var databases []int
+		select {
+		case databases = <-h.rescan:
+		case <-h.ctx.Done():
+			return
+		}
+		for _, n := range databases {
+			for h.rescanDatabase(&r, n) != nil {
+				r.close()
+				if !h.sleep(feedPause) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rescanDatabase notes all keys of a database.
+func (h *history) rescanDatabase(r *reader, n int) error {
+	if err := r.open(); err != nil {
+		return err
+	}
+	if err := r.use(n); err != nil {
+		return err
+	}
+	for cursor := "0"; ; {
+		for h.pending.count() > rescanRoom {
+			if !h.sleep(feedPause) {
+				return nil
+			}
+		}
+		if _, err := r.conn.Write(wire.AppendRequest(nil, "SCAN", cursor, "COUNT", strconv.Itoa(rescanRoom/10))); err != nil {
+			return err
+		}
+		r.replies.Flat = true
+		reply, err := r.replies.Read()
+		r.replies.Flat = false
+		switch {
+		case err != nil:
+			return err
+		case reply.Kind == wire.KindError || len(reply.Values) == 0:
+			return wire.ReplyError(reply.Text)
+		}
+		for _, key := range reply.Values[1:] {
+			h.touch(place{n, string(key)})
+		}
+		if cursor = string(reply.Values[0]); cursor == "0" {
+			return nil
+		}
+	}
+}
+
+// sleep returns false if the history has ended.
+func (h *history) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-h.ctx.Done():
+		return false
+	}
+}
+
+// Reasons for the end of a history.
+var (
+	errTooMany = errors.New("too many changed keys wait to be sent")
+	errUnused  = errors.New("no replica has been there for repl-backlog-ttl")
+	errClosed  = errors.New("the node is closing")
+)
+
+// A gapError tells that changes may be missing.
+type gapError struct{ node string }
+
+func (e *gapError) Error() string { return "changes at node " + e.node + " may be missing" }

@@ -1,0 +1,103 @@
+package resp
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/internal/memconn"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// Replicas of Redis and Valkey (package psync), as the server and its commands use them.
+
+func newReplicas(s *Server) *psync.Server {
+	ready := s.cfg.TellsChanges
+	if ready == nil {
+		ready = func(context.Context) error { return nil }
+	}
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(s.admin.Config.Find([]byte(name)).Get(), 10, 64)
+		return n
+	}
+	seconds := func(name string) time.Duration { return time.Duration(number(name)) * time.Second }
+	return psync.New(psync.Config{
+		Dial: s.dialSelf, Follow: s.keyEvents.Follow, Ready: ready, Policies: s.policies, Databases: s.cfg.Databases,
+		Functions: s.scripts.functions.Version, Logger: s.log,
+		Settings: func() psync.Settings {
+			hard, soft, softTime := s.settings.ReplicaLimit()
+			return psync.Settings{
+				Version: int(s.settings.DumpVersion.Load()), Backlog: number("repl-backlog-size"), BacklogTTL: seconds("repl-backlog-ttl"),
+				PingPeriod: seconds("repl-ping-replica-period"), Timeout: seconds("repl-timeout"),
+				Limit: hard, SoftLimit: soft, SoftTime: softTime,
+			}
+		},
+	})
+}
+
+// An ownConn is a connection of this server to itself, which may do everything.
+type ownConn struct{ *memconn.Conn }
+
+// dialSelf connects to this server without a socket.
+func (s *Server) dialSelf() (net.Conn, error) {
+	near, far := memconn.Pipe()
+	if !s.open(ownConn{far}) {
+		return nil, ErrServerClosed
+	}
+	return near, nil
+}
+
+func cmdReplconf(x *call) {
+	if msg := x.conn.session.conf.Set(x.Args); msg != "" {
+		x.Error(msg)
+		return
+	}
+	x.OK()
+}
+
+// cmdPsync serves a replica until its connection ends.
+func cmdPsync(x *call) {
+	c := x.conn
+	offset, ok := wire.ParseInt(x.Args[2])
+	switch {
+	case !ok:
+		offset = -1
+	case c.from != nil || c.subscribed || c.session.replies != replyOn:
+		x.Error("ERR PSYNC is not possible on this connection")
+		return
+	}
+	began := x.srv.clock()
+	c.session.replica.Store(true)
+	msg := x.srv.replicas.Serve(&psync.Link{
+		Conn: c.net, Rest: c.in[c.start:c.end], Conf: &c.session.conf, Close: func() { c.close() }, Sent: c.sent,
+		Heard: func(n int) {
+			c.session.bytesIn.Add(int64(n))
+			c.session.lastUsed.Store(int64(x.srv.clock()))
+		},
+	}, string(x.Args[1]), offset)
+	x.waited += x.srv.clock() - began
+	if msg != "" {
+		c.session.replica.Store(false)
+		x.Error(msg)
+		return
+	}
+	c.closing = true
+}
+
+func infoReplication(w *admin.Info, s *Server) {
+	at := make([]string, 0)
+	for _, b := range s.backups() {
+		at = append(at, b.Addr)
+	}
+	good := -1
+	if s.MinInSync() > 1 {
+		good = 0
+		if routes := s.routes.Load(); routes != nil {
+			good = routes.fewest - 1
+		}
+	}
+	w.Replication(at, good, s.replicas.Overview(), s.runID)
+}
