@@ -140,7 +140,7 @@ func (u *Unit) release() {
 	u.batch = nil
 	u.forget()
 	for _, c := range u.long.staging {
-		u.s.generations.release(c.gen)
+		u.s.generations.Release(c.gen)
 	}
 	clear(u.long.staging)
 	u.long.staging = u.long.staging[:0]

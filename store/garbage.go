@@ -51,7 +51,7 @@ const (
 func (k *housekeeper) collectGarbage() (int, error) {
 	// Before the iterator: what is not being built now, and was begun before, is
 	// either garbage in the iterator's eyes or no longer named there.
-	collectable := k.s.generations.collectable()
+	collectable := k.s.generations.Collectable()
 	iter, err := k.s.db.NewIter(&pebble.IterOptions{
 		LowerBound: []byte{layout.KindGarbage},
 		UpperBound: []byte{layout.KindGarbage + 1},

@@ -178,9 +178,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 			last := uint64(0)
 			for range rnd.IntN(5) {
 				if rnd.IntN(3) == 0 { // as if a block had been used up
-					s.generations.mu.Lock()
-					s.generations.next = s.generations.ceiling
-					s.generations.mu.Unlock()
+					s.generations.Exhaust()
 				}
 				gen, err := s.newGeneration()
 				if err != nil {
@@ -190,7 +188,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 					t.Errorf("%s: generation %d after %d, used before: %t", mode, gen, last, used[gen])
 				}
 				used[gen], last = true, gen
-				s.generations.release(gen)
+				s.generations.Release(gen)
 			}
 			if rnd.IntN(2) == 0 {
 				s.mustClose(t)

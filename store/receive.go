@@ -99,7 +99,7 @@ func (rc *Receiver) SetRanges(ranges ...ring.Range) {
 	for k, gen := range rc.begun {
 		if rc.within.Find(rc.s.token([]byte(k.key))) < 0 {
 			delete(rc.begun, k)
-			rc.s.generations.release(gen)
+			rc.s.generations.Release(gen)
 			rc.s.housekeeper.garbage.Add(1)
 		}
 	}
@@ -136,7 +136,7 @@ func CloseReceivers(rcs []*Receiver) {
 	s := rcs[0].s
 	for _, rc := range rcs {
 		for _, gen := range rc.begun {
-			s.generations.release(gen)
+			s.generations.Release(gen)
 		}
 		clear(rc.begun)
 		s.housekeeper.garbage.Add(1)
@@ -295,7 +295,7 @@ func (rc *Receiver) abandon(o *ops.Op) {
 	k := begunKey{string(o.Key), o.Gen}
 	if gen, ok := rc.begun[k]; ok {
 		delete(rc.begun, k)
-		rc.s.generations.release(gen)
+		rc.s.generations.Release(gen)
 		rc.s.housekeeper.garbage.Add(1)
 	}
 }

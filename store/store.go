@@ -18,6 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/engine"
 	"github.com/ringside-kv/ringside/store/internal/files"
+	"github.com/ringside-kv/ringside/store/internal/generation"
 	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/keyevent"
 	"github.com/ringside-kv/ringside/store/internal/keyversion"
@@ -65,7 +66,7 @@ type Store struct {
 	// checkpoints is held while the counts are written or set to zero as a
 	// whole; it comes before the latches.
 	checkpoints sync.Mutex
-	generations generations
+	generations generation.Counter
 
 	pins   pin.Set
 	taps   tap.Registry
@@ -182,7 +183,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.recordOpened()
-	if err = errors.Join(s.counts.Load(s.db), s.generations.load(s.db)); err != nil {
+	if err = errors.Join(s.counts.Load(s.db), s.generations.Load(s.db)); err != nil {
 		return err
 	}
 	if s.cache, err = cache.New(s.cfg.Cache); err != nil {
