@@ -323,7 +323,7 @@ func TestMonitorShowsTransactionsAndScriptsAsRedis(t *testing.T) {
 		m, o := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
 		m.Do("MONITOR")
 		for _, line := range []string{
-			"MULTI", "SET a 1", "GET a", "EXEC", "MULTI", "PING", "GET a", "EXEC", "MULTI", "nosuch", "EXEC", "MULTI", "GET a", "DISCARD",
+			"MULTI", "SET a 1", "GET a", "EXEC", "multi", "PING", "GET a", "exec", "MULTI", "nosuch", "Exec", "MULTI", "GET a", "DISCARD",
 			"WATCH a", "SET a 2", "MULTI", "GET a", "EXEC", "EVAL redis.call('set',KEYS[1],'x')return(redis.call('get',KEYS[1])) 1 a",
 			"EVAL_RO return(1) 0", "MULTI", "EVAL return(redis.call('get','a')) 1 a", "GET a", "EXEC", "PING last",
 		} {

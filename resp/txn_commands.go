@@ -130,7 +130,11 @@ func cmdExec(x *call) {
 // shownExec shows EXEC to monitors, behind the commands that it has run.
 func (x *call) shownExec() {
 	if x.srv.monitors.Any() {
-		x.srv.monitors.feed(x.conn, x.srv.table.ByName["exec"], [][]byte{[]byte("EXEC")}, false)
+		word := x.conn.multi.exec[:]
+		if word[0] == 0 { // of another node's client
+			word = []byte("EXEC")
+		}
+		x.srv.monitors.feed(x.conn, x.srv.table.ByName["exec"], [][]byte{word}, false)
 	}
 }
 

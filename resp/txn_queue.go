@@ -30,7 +30,8 @@ type multi struct {
 	// subscribes: a queued command changes subscriptions, on which the reply to a later PING
 	// depends.
 	subscribes bool
-	as         string // the user for whom scripts run, if their commands are to be checked
+	exec       [4]byte // EXEC as the client has written it last, for monitors
+	as         string  // the user for whom scripts run, if their commands are to be checked
 	watched    []watched
 	charged    int64 // bytes that count for the server's budget
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
@@ -217,6 +218,7 @@ func (q *queued) ships() bool { return !q.here && (q.cmd.Keyed || q.cmd.Neutral)
 // cmdExec has more to do.
 func (c *conn) transact(r *request) {
 	m := &c.multi
+	copy(m.exec[:], c.args[r.first])
 	if m.refused || len(m.cmds) == 0 && len(m.watched) == 0 {
 		return
 	}
