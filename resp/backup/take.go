@@ -106,7 +106,7 @@ func (t *taker) take(ctx context.Context) (*Manifest, error) {
 	if m.Users, err = t.ring.Do(ctx, "ACL", "LIST").Texts(); err != nil {
 		return nil, fmt.Errorf("users: %w", err)
 	}
-	if m.Functions, err = t.functions(ctx); err != nil {
+	if m.Functions, err = moment.Libraries(ctx, t.ring); err != nil {
 		return nil, fmt.Errorf("functions: %w", err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -125,24 +125,6 @@ func (t *taker) take(ctx context.Context) (*Manifest, error) {
 		return nil, context.Cause(ctx)
 	}
 	return m, nil
-}
-
-// functions returns the code of all libraries.
-func (t *taker) functions(ctx context.Context) ([]string, error) {
-	list, err := t.ring.Do(ctx, "FUNCTION", "LIST", "WITHCODE").List()
-	codes := []string{}
-	for _, l := range list {
-		library, err := l.Map()
-		if err != nil {
-			return nil, err
-		}
-		code, err := library["library_code"].Text()
-		if err != nil {
-			return nil, err
-		}
-		codes = append(codes, code)
-	}
-	return codes, err
 }
 
 // file reads a part into its file.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/internal/moment"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
@@ -64,6 +65,9 @@ func Export(ctx context.Context, out io.Writer, cfg ExportConfig) (*Moment, erro
 	return m, w.Close()
 }
 
+// functionVersion is the first RDB version with functions.
+const functionVersion = 10
+
 type exporter struct {
 	cfg    *ExportConfig
 	source *cluster
@@ -89,6 +93,28 @@ func (e *exporter) run(ctx context.Context) (*Moment, error) {
 	return e.moment(ctx, ring)
 }
 
+// functions writes the libraries of functions. It is called before keys are written.
+func (e *exporter) functions(ctx context.Context, ring *client.Ring) error {
+	codes, err := moment.Libraries(ctx, ring)
+	var refused *client.ServerError
+	if err != nil && !errors.As(err, &refused) {
+		return fmt.Errorf("source: functions: %w", err)
+	}
+	if err == nil && len(codes) > 0 && e.cfg.Version < functionVersion {
+		err = fmt.Errorf("an RDB file has them from version %d on", functionVersion)
+	}
+	if err != nil {
+		e.cfg.Stats.lose(Loss{Key: "functions", Reason: fmt.Sprintf("functions: %v", err), NoKey: true})
+		return nil
+	}
+	for _, code := range codes {
+		if err := e.out.Function(code); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	return nil
+}
+
 // head writes facts about the file. It was created at a time in seconds since 1970.
 func (e *exporter) head(created int64) error {
 	for _, fact := range [][2]string{
@@ -108,6 +134,9 @@ func (e *exporter) scan(ctx context.Context, ring *client.Ring) error {
 		return fmt.Errorf("source: %w", err)
 	}
 	if err := e.head(time.Now().Unix()); err != nil {
+		return err
+	}
+	if err := e.functions(ctx, ring); err != nil {
 		return err
 	}
 	slices.Sort(all)

@@ -22,6 +22,9 @@ func (e *exporter) moment(ctx context.Context, ring *client.Ring) (*Moment, erro
 	if err := e.head(r.Moment.AtMS / 1000); err != nil {
 		return nil, err
 	}
+	if err := e.functions(ctx, ring); err != nil {
+		return nil, err
+	}
 	for i := range r.Moment.Parts {
 		if err := e.part(r.Part(ctx, i)); err != nil {
 			return nil, err

@@ -20,6 +20,7 @@ func TestRedisLoadsExportedFiles(t *testing.T) {
 	if err := Load(context.Background(), bytes.NewReader(saved(t, server)), Config{Target: targetConfig(cluster)}); err != nil {
 		t.Fatal(err)
 	}
+	do(t, cluster, "FUNCTION LOAD", "#!lua name=exported\nredis.register_function('f', function() return 7 end)")
 	dir, err := server.ConfigGet(context.Background(), "dir").Result()
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func TestRedisLoadsExportedFiles(t *testing.T) {
 		}
 		lost := 0
 		if version < 10 {
-			lost = 4 // streams
+			lost = 5 // streams, functions
 		}
 		if c := stats.Counts(); c.Lost != lost || c.Keys < 300 {
 			t.Errorf("version %d: %+v", version, c)
@@ -46,6 +47,9 @@ func TestRedisLoadsExportedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		do(t, server, "DEBUG RELOAD NOSAVE")
+		if got, err := server.FCall(context.Background(), "f", nil).Result(); version == 10 && got != int64(7) {
+			t.Errorf("the function returns %v, %v", got, err)
+		}
 		if lost == 0 {
 			wantSame(t, cluster, server, 0, 0)
 		}

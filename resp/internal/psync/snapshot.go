@@ -88,7 +88,7 @@ func (sn *snapshot) writeFile(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if version >= functionVersion {
-		libraries, err := s.libraries(ctx)
+		libraries, err := moment.Libraries(ctx, s.pool)
 		if err != nil {
 			return fmt.Errorf("functions: %w", err)
 		}

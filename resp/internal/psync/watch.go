@@ -1,12 +1,11 @@
 package psync
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/moment"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -62,7 +61,7 @@ func (h *history) updateFunctions(version uint64) {
 		h.functions = version
 		return
 	}
-	libraries, err := h.s.libraries(h.ctx)
+	libraries, err := moment.Libraries(h.ctx, h.s.pool)
 	if err != nil {
 		h.s.warn("reading functions for replicas failed", err)
 		return
@@ -74,26 +73,6 @@ func (h *history) updateFunctions(version uint64) {
 	if h.write(-1, commands) {
 		h.functions = version
 	}
-}
-
-// libraries returns the code of all libraries of functions.
-func (s *Server) libraries(ctx context.Context) (all []string, err error) {
-	list, err := s.pool.Do(ctx, "FUNCTION", "LIST", "WITHCODE").List()
-	if err != nil {
-		return nil, err
-	}
-	for _, library := range list {
-		fields, err := library.Map()
-		if err != nil {
-			return nil, err
-		}
-		code, err := fields["library_code"].Text()
-		if err != nil {
-			return nil, fmt.Errorf("the code of a library: %w", err)
-		}
-		all = append(all, code)
-	}
-	return all, nil
 }
 
 // rescans notes the keys of databases that were flushed: those that have been written since, or were not there before
