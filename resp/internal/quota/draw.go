@@ -98,10 +98,10 @@ func (d *drawer) drawCached(r *request, spans []ring.Range) (all []candidate) {
 	return all
 }
 
-// isIn reports whether a token lies in one of some spans, which are in the order of tokens.
+// isIn reports whether a token lies in one of some spans, which are in the order of tokens. The last may wrap.
 func isIn(spans []ring.Range, t ring.Token) bool {
 	i := sort.Search(len(spans), func(i int) bool { return spans[i].Start > t })
-	return i > 0 && spans[i-1].Contains(t)
+	return spans[(i+len(spans)-1)%len(spans)].Contains(t)
 }
 
 // drawAny draws keys from disk.

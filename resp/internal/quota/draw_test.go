@@ -189,3 +189,15 @@ func TestDrawIsFromDiskIfCacheKnowsFewKeys(t *testing.T) {
 		t.Errorf("%d keys were drawn", len(found))
 	}
 }
+
+func TestIsIn(t *testing.T) {
+	spans := []ring.Range{{Start: 10, End: 20}, {Start: 30, End: 40}, {Start: 90, End: 5}}
+	for token, want := range map[ring.Token]bool{0: true, 4: true, 5: false, 10: true, 19: true, 20: false, 35: true, 89: false, 90: true, 1 << 31: true} {
+		if isIn(spans, token) != want {
+			t.Errorf("%d: %v", token, !want)
+		}
+	}
+	if !isIn([]ring.Range{ring.Whole}, 7) {
+		t.Error("the whole circle")
+	}
+}
