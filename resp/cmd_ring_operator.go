@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,8 @@ import (
 type Operator interface {
 	// Plan tells what would move, for people to read.
 	Plan(ctx context.Context, c Change) (string, error)
+	// Decisions tells the newest decisions of the cluster, up to n, for people to read.
+	Decisions(ctx context.Context, n int) (string, error)
 	// Strategy tells the strategy, its settings and the progress of a switch, as lines of a name
 	// and a value.
 	Strategy(ctx context.Context) (string, error)
@@ -252,6 +255,32 @@ func cmdRingPlan(x *call) {
 		return err
 	}) {
 		x.Verbatim(report)
+	}
+}
+
+// shownDecisions is how many decisions RING DECISIONS shows unless it is told otherwise.
+const shownDecisions = 20
+
+// cmdRingDecisions is RING DECISIONS [count].
+func cmdRingDecisions(x *call) {
+	n := int64(shownDecisions)
+	if len(x.Args) > 3 {
+		x.Error(command.MsgSyntax)
+		return
+	}
+	if len(x.Args) == 3 {
+		var ok bool
+		if n, ok = wire.ParseInt(x.Args[2]); !ok || n < 0 {
+			x.Error(command.MsgNotPositive)
+			return
+		}
+	}
+	var text string
+	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
+		text, err = o.Decisions(ctx, int(min(n, math.MaxInt32)))
+		return err
+	}) {
+		x.Verbatim(text)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestOrdersOfOpenOutcomeAnswerUnknown(t *testing.T) {
 	}
 	called := map[string]bool{}
 	for _, order := range [][]string{
-		strings.Fields("RING PLAN LOAD"), strings.Fields("RING STRATEGY"), strings.Fields("RING STRATEGY maglev"), strings.Fields("RING BALANCE LOAD ON"),
+		strings.Fields("RING PLAN LOAD"), strings.Fields("RING DECISIONS"), strings.Fields("RING STRATEGY"), strings.Fields("RING STRATEGY maglev"), strings.Fields("RING BALANCE LOAD ON"),
 		strings.Fields("RING LEAVE"), strings.Fields("RING FORGET n7"), strings.Fields("RING PAUSE"), strings.Fields("RING RESUME"), strings.Fields("RING THROTTLE 1mb"),
 		strings.Fields("RING BACKUPS 1"), strings.Fields("RING BACKUP START"), strings.Fields("RING DATABASES 32"), strings.Fields("RING SCRUB"),
 		strings.Fields("RING RECREATE ALL"), strings.Fields("RING PIN a=1"),

@@ -169,6 +169,9 @@ func (o *orders) Plan(_ context.Context, c Change) (string, error) {
 	}
 	return "the plan\n", o.note("plan %v %v %q %v", c.Join, c.Leave, c.Strategy, c.Settings)
 }
+func (o *orders) Decisions(_ context.Context, n int) (string, error) {
+	return "the decisions\n", o.note("decisions %d", n)
+}
 func (o *orders) Strategy(context.Context) (string, error) {
 	return "strategy:x\r\n", o.note("strategy")
 }
@@ -211,6 +214,8 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false } {b 2 [] false }] [c] "" []`},
 		{"RING PLAN STRATEGY ketama POINTS 8 LEAVE c", "$the plan\n", `plan [] [c] "ketama" [POINTS 8]`},
 		{"RING PLAN load", "$the load\n", "plan load"},
+		{"RING DECISIONS", "$the decisions\n", "decisions 20"},
+		{"RING DECISIONS 3", "$the decisions\n", "decisions 3"},
 		{"RING BALANCE LOAD", "$load_balancing:off\r\n", `balance ""`},
 		{"RING BALANCE LOAD ON", "+OK", `balance "on"`},
 		{"RING BALANCE load off", "+OK", `balance "off"`},
@@ -247,6 +252,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING PLAN STRATEGY", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
 		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING PLAN", "RING PLAN LOAD x", "RING PLAN LOAD JOIN a", "RING BALANCE LOAD maybe",
 		"RING BALANCE", "RING BALANCE KEYS", "RING BALANCE LOAD ON OFF", "RING SCRUB x",
+		"RING DECISIONS x", "RING DECISIONS -1", "RING DECISIONS 1 2",
 	} {
 		if got := o.Do(strings.Fields(line)...); got.Kind != '-' {
 			t.Errorf("%s: %v", line, got)

@@ -92,6 +92,7 @@ var ringCommands = []command.Row{
 			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
 			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),
 			ringGuest("script", -3, cmdRingScript),
+			ringQuery("decisions", -2, cmdRingDecisions),
 			ringOrder("plan", -3, cmdRingPlan),
 			ringOrder("balance", -3, cmdRingBalance),
 			ringOrder("strategy", -2, cmdRingStrategy),

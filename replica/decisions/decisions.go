@@ -43,6 +43,16 @@ func (l *Log) Last() []Decision {
 	return last
 }
 
+// Text returns the n newest decisions, the newest first: each on a line, behind its time in UTC.
+func (l *Log) Text(n int) string {
+	var b strings.Builder
+	all := l.Last()
+	for _, d := range all[:min(n, len(all))] {
+		fmt.Fprintf(&b, "%s  %s\n", d.At.UTC().Format("2006-01-02 15:04:05"), d.Text)
+	}
+	return b.String()
+}
+
 // Note adds what a command has decided, of the states before and after it. It is called in the order of the commands.
 func (l *Log) Note(at time.Time, c table.Command, before, after *table.State) {
 	l.mu.Lock()

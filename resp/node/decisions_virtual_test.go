@@ -47,6 +47,9 @@ func TestDecisionsAreTold(t *testing.T) {
 				t.Errorf("%q is not told:\n%s", want, strings.Join(texts("b"), "\n"))
 			}
 		}
+		if text, err := c.do("b", "RING", "DECISIONS", "2"); err != nil || strings.Count(text, "\n") != 2 || !strings.Contains(text, texts("b")[1]+"\n") {
+			t.Errorf("%q, %v", text, err)
+		}
 		if _, err := c.do("c", "RING", "LEAVE"); err != nil {
 			t.Error(err)
 		}

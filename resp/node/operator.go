@@ -44,6 +44,10 @@ func (o operator) Plan(ctx context.Context, change resp.Change) (string, error) 
 	return p.Text()
 }
 
+func (o operator) Decisions(_ context.Context, n int) (string, error) {
+	return o.n.decisions.Text(n), nil
+}
+
 // whatIf plans a change, which the words after RING PLAN name.
 func (o operator) whatIf(ctx context.Context, words []string) (string, *ring.Placement, error) {
 	c, err := o.cluster()

@@ -22,6 +22,8 @@ func RingHelp(x *command.Call) {
 		"    Return whether the keys of a database are kept together, its quota and which keys are evicted, or change that.",
 		"DATABASES [<count>]",
 		"    Return the number of databases, or raise it.",
+		"DECISIONS [<count>]",
+		"    Show what the cluster has decided, the newest first.",
 		"DEQUEUE <id>",
 		"    Internal: end the wait of a command that waits here.",
 		"DRAINED <number> <change>",
