@@ -43,7 +43,8 @@ func openUsers(s *Server, cfg *Config) error {
 // Unguarded reports whether a client without a password may do everything.
 func Unguarded(s *Server) bool { return s.users.Now().Unguarded() }
 
-// NeedsPassword reports whether nobody is this user without a password; true for a user who does not exist.
+// NeedsPassword reports whether a client must send a password to become a user. It is true for a user who does not
+// exist.
 func NeedsPassword(s *Server, user string) bool {
 	u := s.users.Now().Get(user)
 	return u == nil || !u.NeedsNoPassword()

@@ -22,8 +22,8 @@ func Listen() *Listener {
 // Dial connects. It waits until the connection is accepted, the listener is closed or the context is done.
 func (l *Listener) Dial(ctx context.Context) (*Conn, error) { return l.DialFor(ctx, nil) }
 
-// DialFor connects on behalf of somebody outside of the process: to the listener, the connection comes from
-// that address, and is not local.
+// DialFor connects for a client outside of the process. The listener sees the client's address, so the connection
+// is not local.
 func (l *Listener) DialFor(ctx context.Context, remote net.Addr) (*Conn, error) {
 	near, far := Pipe()
 	far.remote = remote

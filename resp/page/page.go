@@ -43,7 +43,7 @@ type Config struct {
 	WhatIf func(ctx context.Context, words []string) (text string, then *ring.Placement, err error)
 	// Dial connects to the server of the node as a client at an address does, who has not logged in.
 	Dial func(ctx context.Context, from net.Addr) (net.Conn, error)
-	// NeedsPassword reports whether nobody is this user without a password.
+	// NeedsPassword reports whether a client must send a password to become a user.
 	NeedsPassword func(user string) bool
 	// Gather returns the metrics of the node.
 	Gather func() ([]*dto.MetricFamily, error)

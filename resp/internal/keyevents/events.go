@@ -68,18 +68,18 @@ type Peer struct {
 
 // A Follower is told of all keys that change, in the whole cluster. Its methods must neither block nor call Events.
 type Follower interface {
-	// Changed tells that a stored key has changed. The key is valid during the call.
+	// Changed is called when a stored key has changed. The key is valid during the call.
 	Changed(key []byte)
-	// Flushed tells that the keys of a database were removed, or, with a number below 0, all keys.
+	// Flushed is called when the keys of a database were removed; a number below 0 stands for all databases.
 	Flushed(database int)
-	// Gap tells that changes at a node may be missing.
+	// Gap is called when changes at a node may be missing.
 	Gap(node string)
 }
 
-// atStart are what a node tells that has started: what changes something.
+// atStart are the events that a node sends after its start, until others have said which they listen to.
 const atStart = ^store.EventMiss
 
-// starting tells whether this node asks all others what they want to know.
+// starting reports whether this node asks all others which events they listen to.
 func (e *Events) starting() bool { return e.begun > 0 && !e.started }
 
 // New returns Events that take those of the store. Close must be called.
@@ -338,7 +338,7 @@ func (e *Events) tell(events []byte) {
 	policies := e.cfg.Policies()
 	_ = store.EachEvent(events, func(class store.EventClass, name, key []byte) {
 		if e.all&class == 0 {
-			return // told by who does not know that nobody wants to know
+			return // the sender does not know yet that no client listens here
 		}
 		if class == store.EventChanged {
 			e.tellFollower(string(name), key, policies)
