@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +21,26 @@ type conn struct {
 	net.Conn
 	in       *wire.ReplyReader
 	target   string
+	moved    bool          // the server asked to be left
+	moveTo   string        // for this address; empty: the one that the client has
 	deadline time.Duration // when it gives up, as it is set
 	wake     func()        // ends a read
 	cut      func() bool   // ends the watch that closes it with the load
 }
 
-// dial connects and logs in. The connection ends with its life.
+// dial connects, logs in, and asks for notices of maintenance. The connection ends with its life.
 func (l *Load) dial(life context.Context, addr string) (*conn, error) {
+	c, err := l.dialPlain(life, addr)
+	if _, without := l.withoutNotices.Load(addr); err != nil || without || l.askForNotices(c) == nil {
+		return c, err
+	}
+	c.close()
+	l.withoutNotices.Store(addr, true)
+	return l.dialPlain(life, addr)
+}
+
+// dialPlain connects and logs in.
+func (l *Load) dialPlain(life context.Context, addr string) (*conn, error) {
 	ctx, cancel := context.WithTimeout(life, min(l.cfg.Timeout, maxDial))
 	defer cancel()
 	raw, err := dialNet(ctx, addr, new(net.Dialer), l.cfg.TLS)
@@ -66,6 +80,25 @@ func (l *Load) ask(c *conn, args [][]byte) (*wire.Reply, error) {
 		return nil, err
 	}
 	return c.in.Read()
+}
+
+// askForNotices asks for protocol 3 and for notices of maintenance, as client libraries do by default. Servers that
+// know neither reply errors, which do not matter. Some proxies close the connection instead: that is the error.
+func (l *Load) askForNotices(c *conn) error {
+	c.in.Pushed = c.notice
+	for _, command := range []string{"HELLO 3", "CLIENT MAINT_NOTIFICATIONS ON"} {
+		if _, err := l.ask(c, bytes.Fields([]byte(command))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notice takes a push message: MOVING, a number, seconds, and an address or null.
+func (c *conn) notice(message *wire.Reply) {
+	if v := message.Values; len(v) == 4 && string(v[0]) == "MOVING" {
+		c.moved, c.moveTo = true, string(v[3])
+	}
 }
 
 // hold sees to it that the connection gives up in time. The timer is set only when the

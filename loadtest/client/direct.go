@@ -35,6 +35,7 @@ type direct struct {
 	conn    *conn
 	targets []string // as they were last
 	at      int      // how far from its own target in them it is, which did not work
+	refuge  string   // where a server that stops has sent it; empty: to its own target
 	looked  time.Duration
 	heard   bool // something came over this connection
 	barren  int  // connections one after the other over which nothing came
@@ -46,6 +47,9 @@ type direct struct {
 
 // target is where it connects next.
 func (d *direct) target() (string, error) {
+	if d.refuge != "" {
+		return d.refuge, nil
+	}
 	if len(d.targets) == 0 {
 		return "", errNoTarget
 	}
@@ -64,11 +68,15 @@ func (d *direct) look() bool {
 	if slices.Equal(targets, d.targets) {
 		return false
 	}
-	d.targets, d.at = slices.Clone(targets), 0
+	d.targets, d.at, d.refuge = slices.Clone(targets), 0, ""
 	return true
 }
 
 func (d *direct) ready() bool {
+	if d.conn != nil && d.conn.moved {
+		d.refuge = d.conn.moveTo
+		d.hangUp()
+	}
 	if d.conn != nil && d.l.now()-d.looked > lookAround && d.look() {
 		if target, err := d.target(); err == nil && target != d.conn.target {
 			d.hangUp()
@@ -98,13 +106,22 @@ func (d *direct) connect() error {
 	}
 	c, err := d.l.dial(d.life, target)
 	if err != nil {
-		d.at++
+		d.next()
 		d.l.lost(err)
 		return err
 	}
 	d.conn, d.heard = c, false
 	d.l.connected.Add(1)
 	return nil
+}
+
+// next gives up the present target.
+func (d *direct) next() {
+	if d.refuge != "" {
+		d.refuge = ""
+	} else {
+		d.at++
+	}
 }
 
 // hangUp ends the connection.
@@ -120,7 +137,7 @@ func (d *direct) hangUp() {
 func (d *direct) fail(err error) {
 	d.l.lost(err)
 	d.hangUp()
-	d.at++
+	d.next()
 	if d.heard {
 		d.barren = 0
 	} else {

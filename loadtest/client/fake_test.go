@@ -28,6 +28,8 @@ type fake struct {
 	answer func(conn int, args []string) (reply string, other, ok bool)
 	// cut, if not nil, is after how many bytes of replies a connection ends; -1 is never.
 	cut func(conn int) int
+	// notices tells that connections can ask for notices of maintenance; else, hangsUp that they are then closed.
+	notices, hangsUp bool
 	// tls, if not nil, encrypts.
 	tls *tls.Config
 
@@ -72,6 +74,17 @@ func (f *fake) serve(c net.Conn, n int) {
 		args, err := in.Next()
 		if err != nil {
 			return
+		}
+		if args[0] == "HELLO" || args[0] == "CLIENT" {
+			if f.hangsUp {
+				return
+			}
+			reply := "-ERR unknown command\r\n"
+			if f.notices {
+				reply = "+OK\r\n"
+			}
+			_, _ = c.Write([]byte(reply))
+			continue
 		}
 		reply := ""
 		other, ok := false, true

@@ -44,6 +44,8 @@ type Load struct {
 	connected atomic.Int64
 	broken    atomic.Int64
 	why       atomic.Pointer[error] // the last connection broke
+	// withoutNotices has the addresses of servers that close connections on which a client asks for notices.
+	withoutNotices sync.Map
 
 	started, stopped bool
 	running          sync.WaitGroup // clients, and what watches the strain

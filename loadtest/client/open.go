@@ -77,6 +77,9 @@ func (w *worker) openDirect(d *direct, c *workload.Client) {
 
 // turn sends what is due, and takes what comes until more is due.
 func (w *worker) turn(s *schedule, d *direct) error {
+	if d.conn.moved {
+		return d.receive(w) // what is on its way; then the client leaves this connection
+	}
 	now := w.l.now()
 	if s.begin(w.l.cfg.Pipeline-w.flying, now) > 0 {
 		if err := d.send(now); err != nil {

@@ -60,6 +60,9 @@ type ReplyReader struct {
 	// Flat makes Reply.Values hold the scalars of an aggregate at every depth, in order, numbers as
 	// text and errors as null.
 	Flat bool
+	// Pushed, if not nil, is called by [ReplyReader.Next] with each push message, as an aggregate. The message is
+	// valid until it returns.
+	Pushed func(message *Reply)
 
 	src  io.Reader
 	buf  []byte
@@ -94,15 +97,21 @@ var (
 	errStringEnd = fmt.Errorf("%w: a string does not end where it should", ErrReply)
 )
 
-// Next returns the next reply if it has been received as a whole, else nil. It skips pushes and
-// attributes. After an error the reader must not be used.
+// Next returns the next reply if it has been received as a whole, else nil. It skips attributes, and pushes
+// after [ReplyReader.Pushed]. After an error the reader must not be used.
 func (r *ReplyReader) Next() (*Reply, error) {
 	for {
 		raw, err := r.next()
 		if raw == nil || err != nil {
 			return nil, err
 		}
-		if raw[0] != '>' && raw[0] != '|' {
+		switch raw[0] {
+		case '>':
+			if r.Pushed != nil {
+				r.Pushed(&r.out)
+			}
+		case '|':
+		default:
 			return &r.out, nil
 		}
 	}
