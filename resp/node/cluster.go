@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/node/internal/backup"
 	"github.com/ringside-kv/ringside/resp/node/internal/kept"
+	"github.com/ringside-kv/ringside/resp/node/internal/peerkey"
 	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
 	"github.com/ringside-kv/ringside/resp/node/internal/sightings"
@@ -111,7 +112,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	hadKey := hasKeyFile(cfg.Dir)
+	hadKey := peerkey.Exists(cfg.Dir)
 	key, err := n.peerKey()
 	if err != nil {
 		return c, err

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/peerkey"
 )
 
 // Errors of a node that does not fit the cluster that it was started for, or its
@@ -111,7 +112,7 @@ func refuseNewKey(c *cluster, had bool) error {
 	if c.n.secret != secretFile || had || c.table.Servers() <= 1 {
 		return nil
 	}
-	_ = os.Remove(filepath.Join(c.n.cfg.Dir, keyFileName)) // the next start says the same
+	_ = os.Remove(filepath.Join(c.n.cfg.Dir, peerkey.Name)) // the next start says the same
 	return c.n.cfg.keyMissing()
 }
 

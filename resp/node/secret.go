@@ -1,23 +1,12 @@
 package node
 
 import (
-	"crypto/pbkdf2"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 
-	"github.com/ringside-kv/ringside/internal/durable"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/peerkey"
 	"github.com/ringside-kv/ringside/resp/node/internal/values"
 )
 
@@ -82,9 +71,9 @@ func (c *Config) peerKey() (secret peerSecret, key []byte, err error) {
 	case secretClusterKey:
 		key = []byte(c.ClusterKey)
 	case secretPassword:
-		key, err = passwordKey(c.RequirePass, c.Cluster)
+		key, err = peerkey.FromPassword(c.RequirePass, c.Cluster)
 	case secretFile:
-		key, err = keyFile(c.Dir)
+		key, err = peerkey.FromFile(c.Dir)
 	}
 	return secret, key, err
 }
@@ -99,68 +88,6 @@ func (n *Node) peerKey() (key []byte, err error) {
 		n.secret, n.key = secret, key
 	}
 	return n.key, nil
-}
-
-// passwordRounds makes each guess of a password cost about 0.2 s of processor time
-// (OWASP's figure for PBKDF2 with SHA-256). All nodes of a cluster need the same value:
-// a change of it splits clusters.
-const passwordRounds = 600_000
-
-// passwordKey derives the key that nodes of one password and one cluster name share.
-func passwordKey(password, cluster string) ([]byte, error) {
-	key, err := pbkdf2.Key(sha256.New, password, []byte("ringside key from password v1|"+cluster), passwordRounds, 32)
-	if err != nil {
-		return nil, fmt.Errorf("derive the key between nodes from the password: %w", err)
-	}
-	return key, nil
-}
-
-const (
-	keyFileName = "bus.key"
-	keyFileSize = 32 // random bytes, written in hexadecimal
-)
-
-// hasKeyFile reports whether a directory has a key.
-func hasKeyFile(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, keyFileName))
-	return err == nil
-}
-
-// keyFile reads the key of a directory, and creates it (mode 0600) if there is none.
-func keyFile(dir string) ([]byte, error) {
-	path := filepath.Join(dir, keyFileName)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		raw := make([]byte, keyFileSize)
-		_, _ = rand.Read(raw) // never fails
-		key := hex.EncodeToString(raw)
-		if err := durable.Replace(path, []byte(key+"\n")); err != nil {
-			return nil, fmt.Errorf("create the key between nodes: %w", err)
-		}
-		return []byte(key), nil
-	} else if err != nil {
-		return nil, fmt.Errorf("read the key between nodes: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read the key between nodes: %w", err)
-	}
-	// A volume that is mounted for a group has its files opened to that group.
-	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		if err := f.Chmod(0o600); err != nil && open&0o007 != 0 {
-			return nil, fmt.Errorf("read the key between nodes: every user may read %s: remove it, and a new one is made at the next start", path)
-		}
-	}
-	text, err := io.ReadAll(io.LimitReader(f, 4*keyFileSize))
-	if err != nil {
-		return nil, fmt.Errorf("read the key between nodes: %w", err)
-	}
-	key := strings.TrimSpace(string(text))
-	if raw, err := hex.DecodeString(key); err != nil || len(raw) != keyFileSize {
-		return nil, fmt.Errorf("read the key between nodes: %s does not hold %d bytes in hexadecimal: remove it, and a new one is made at the next start", path, keyFileSize)
-	}
-	return []byte(key), nil
 }
 
 // changePassword decides whether clients may change the password at run time, and

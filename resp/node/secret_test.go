@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
+	"github.com/ringside-kv/ringside/resp/node/internal/peerkey"
 )
 
 const testKey = "a key of sixteen bytes or more"
@@ -204,7 +205,7 @@ func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
 			if with, err := Open(cfg); err == nil {
 				t.Errorf("%s: one of two nodes starts with a key of its own", tt.name)
 				_ = with.Close()
-			} else if !errors.As(err, &fault) || fault.Setting != "cluster-key" || hasKeyFile(cfg.Dir) {
+			} else if !errors.As(err, &fault) || fault.Setting != "cluster-key" || peerkey.Exists(cfg.Dir) {
 				t.Errorf("%s: one of two nodes starts with a key of its own: %v", tt.name, err)
 			}
 		}
@@ -340,48 +341,6 @@ func TestUsersAtRunTimeCloseTheBus(t *testing.T) {
 	closed("after a restart")
 	if a.secret != secretFile {
 		t.Errorf("after a restart the secret is %s", a.secret)
-	}
-}
-
-func TestPasswordKeyIsSlowAndTheSameOnAllNodes(t *testing.T) {
-	began := time.Now()
-	key, err := passwordKey("secret", "ringside")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("derived in %v", time.Since(began))
-	// It must never change: nodes of two versions would refuse each other.
-	if got := fmt.Sprintf("%x", key); got != "a5d30cb772fea0a5714c9702462798e405e7dc0121687388f08018da373e6b72" {
-		t.Errorf("the key is %s", got)
-	}
-}
-
-func TestKeyFileIsKeptAndReadableByItsOwnerOnly(t *testing.T) {
-	dir := t.TempDir()
-	key, err := keyFile(dir)
-	if err != nil || len(key) != 2*keyFileSize {
-		t.Fatalf("%q, %v", key, err)
-	}
-	path := filepath.Join(dir, keyFileName)
-	for _, mode := range []os.FileMode{0o600, 0o660} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
-		again, err := keyFile(dir)
-		if err != nil || string(again) != string(key) {
-			t.Errorf("%q then %q, %v", key, again, err)
-		}
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("mode %v, %v", info.Mode(), err)
-		}
-	}
-	for _, text := range []string{"", "short", strings.Repeat("x", 2*keyFileSize)} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := keyFile(dir); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q: %v", text, err)
-		}
 	}
 }
 

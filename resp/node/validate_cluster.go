@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
+	"github.com/ringside-kv/ringside/resp/node/internal/peerkey"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/ketama"
@@ -69,7 +70,7 @@ func (c *Config) keyMissing() *Fault {
 		clients = "a user's password"
 	}
 	return &Fault{"cluster-key", "missing: clients need " + clients + ", so other nodes must prove a secret: " +
-		"set cluster-key on all nodes (the first one's may be the text of " + keyFileName + " in its directory)"}
+		"set cluster-key on all nodes (the first one's may be the text of " + peerkey.Name + " in its directory)"}
 }
 
 func (c Config) validateFounding(f *faults) {
