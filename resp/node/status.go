@@ -15,6 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node/internal/placing"
+	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -34,6 +35,15 @@ func (o overview) Status(ctx context.Context) (*status.Report, error) {
 		return nil, errStarting
 	}
 	return c.status.report(ctx), nil
+}
+
+// Histories returns the last hour of nodes: see [page.Config].
+func (o overview) Histories(ctx context.Context, node string) map[string][]page.Sample {
+	c := o.n.part.Load()
+	if c == nil {
+		return nil
+	}
+	return c.status.histories(ctx, node)
 }
 
 // Moves implements resp.Overview.
@@ -129,7 +139,7 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 		default:
 			n.Answered, n.Version, n.Keys, n.Bytes = true, outcome.Version, outcome.Keys, outcome.Bytes
 			n.WritesRefused, n.Moved, n.Lease, n.Feeding, n.Scrub = outcome.Refused, outcome.Moved, outcome.Lease, outcome.Feeding, outcome.Scrub
-			n.Load = outcome.Load
+			n.Load, n.Machine = outcome.Load, outcome.Machine
 			sizes = append(sizes, outcome.Sizes)
 		}
 	}

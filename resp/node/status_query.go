@@ -11,7 +11,10 @@ import (
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp/node/internal/facts"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
+	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -26,6 +29,8 @@ type statusQuery struct {
 	Loads []ring.Range `json:"loads,omitempty"`
 	// Profile asks for the load by cell.
 	Profile bool `json:"profile,omitempty"`
+	// History asks for the figures of the last hour.
+	History bool `json:"history,omitempty"`
 }
 
 // A nodeStatus is what a node knows of itself.
@@ -39,6 +44,8 @@ type nodeStatus struct {
 	Refused  string             `json:"refused,omitempty"`
 	Moved    status.Moved       `json:"moved"`
 	Feeding  status.Feeding     `json:"feeding"`
+	Machine  *status.Machine    `json:"machine,omitempty"`
+	History  []page.Sample      `json:"history,omitempty"` // none without HTTP
 	Lease    *status.Lease      `json:"lease,omitempty"`
 	Scrub    *status.Scrub      `json:"scrub,omitempty"`
 	Load     *status.Load       `json:"load,omitempty"`
@@ -93,6 +100,10 @@ func (sr *statusReporter) ownStatus(ctx context.Context, q *statusQuery) nodeSta
 	if q.Profile {
 		a.Profile, _ = sr.c.n.server.LoadProfile().MarshalBinary() // never fails
 	}
+	if q.History {
+		a.History = sr.c.n.page.History()
+	}
+	a.Machine = facts.Machine(sr.c.n.store)
 	a.Lease = leaseOf(sr.c.engine.LeaseStats())
 	if err := sr.c.n.store.Writable(); err != nil {
 		a.Refused = err.Error()
@@ -161,6 +172,23 @@ func (sr *statusReporter) queryPeer(ctx context.Context, node string, q *statusQ
 		return a, err
 	}
 	return a, json.Unmarshal(text, &a)
+}
+
+// histories returns the last hour of nodes that answer: of one, or of all that are alive if none is named.
+func (sr *statusReporter) histories(ctx context.Context, node string) map[string][]page.Sample {
+	inquiries := make(map[string]*statusQuery)
+	for _, m := range sr.c.members.Nodes() {
+		if m.Status == members.Alive && (node == "" || node == m.ID) {
+			inquiries[m.ID] = &statusQuery{History: true}
+		}
+	}
+	all := make(map[string][]page.Sample)
+	for id, outcome := range sr.queryAll(ctx, inquiries, statusTimeout) {
+		if outcome.err == nil {
+			all[id] = outcome.History
+		}
+	}
+	return all
 }
 
 // A queryResult is what became of an inquiry.

@@ -60,8 +60,11 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 		say([]byte(cut), false)
 	}
 	q, _ := json.Marshal(&statusQuery{Loads: []ring.Range{ring.Whole, {Start: 5, End: 9}, {Start: 9, End: 5}}})
-	if a := say(q, true); a.Fault != "" || len(a.Loads) != 3 {
+	if a := say(q, true); a.Fault != "" || len(a.Loads) != 3 || a.Machine == nil || a.Machine.Memory <= 0 || a.Machine.DiskFree > a.Machine.DiskTotal {
 		t.Errorf("%+v", a)
+	}
+	if a := say([]byte(`{"history": true}`), true); a.Fault != "" || a.History != nil {
+		t.Errorf("a node without HTTP tells a history: %+v", a)
 	}
 }
 

@@ -18,7 +18,7 @@ func (n *Node) openWeb() (err error) {
 		return nil
 	}
 	n.page = page.New(page.Config{
-		Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, WhatIf: operator{n}.whatIf, Gather: n.metrics.Gather,
+		Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, WhatIf: operator{n}.whatIf, Gather: n.metrics.Gather, Histories: overview{n}.Histories,
 		Dial:          func(ctx context.Context, from net.Addr) (net.Conn, error) { return n.cfg.env.Local.DialFor(ctx, from) },
 		NeedsPassword: func(user string) bool { return resp.NeedsPassword(n.server, user) },
 	})

@@ -36,10 +36,13 @@ func TestNodeServesTheLivePage(t *testing.T) {
 	if _, body := get("/api/v1/ranges"); !strings.Contains(body, `{"nodes":["`+n.ID()+`"],"starts":[0,`) {
 		t.Errorf("%.200s", body)
 	}
-	for path, want := range map[string]string{"/": "/page/page.js", "/page/page.js": "EventSource", "/pages": "/api/v1/", "/api/v1/history": "["} {
+	for path, want := range map[string]string{"/": "/page/page.js", "/page/page.js": "EventSource", "/pages": "/api/v1/", "/api/v1/history": "[", "/api/v1/history?node=" + n.ID(): "[", "/api/v1/history?node=*": "["} {
 		if code, body := get(path); code != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %.200s", path, code, body)
 		}
+	}
+	if code, body := get("/api/v1/history?node=nobody"); code != 404 {
+		t.Errorf("the history of nobody: %d %.200s", code, body)
 	}
 	for change, want := range map[string]string{
 		"join+n9:2": `200 {"text":"join n9 of weight 2`, "leave+" + n.ID(): "400 LEAVE: no node would be left", "sideways": "400 wrong number of arguments",

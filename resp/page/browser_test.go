@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,7 +28,7 @@ type seen struct {
 // a plan that it has asked for.
 const probe = `
 const wanted = [2, 1];
-let asked = false;
+let asked = false, throttled = "";
 const timer = setInterval(() => {
   if (document.querySelectorAll("#nodes tr").length !== wanted[0] || document.querySelectorAll("#legend li").length !== wanted[0]) return;
   const form = document.getElementById("whatif"), login = document.getElementById("login"), order = document.getElementById("order");
@@ -44,7 +45,16 @@ const timer = setInterval(() => {
     order.kind.dispatchEvent(new Event("change"));
     order.words.value = "50mb"; order.requestSubmit();
   }
-  if (!document.querySelector("#whatif-answer pre") || !answer.textContent.startsWith("RING THROTTLE 50mb: ")) return;
+  const whose = document.getElementById("whose");
+  if (answer.textContent.startsWith("RING THROTTLE 50mb: ")) {
+    throttled = answer.textContent;
+    [...order.kind.options].find((o) => o.textContent.startsWith("find hot keys")).selected = true;
+    order.kind.dispatchEvent(new Event("change"));
+    order.requestSubmit();
+    if (whose.options.length > 1) { whose.value = "*"; whose.dispatchEvent(new Event("change")); }
+  }
+  if (!document.querySelector("#whatif-answer pre") || !throttled || !answer.querySelector("table")) return;
+  answer.append(throttled);
   wanted.shift();
   if (!wanted.length) clearInterval(timer);
   const e = document.documentElement;
@@ -63,7 +73,10 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 		t.Skip(err)
 	}
 	var left atomic.Bool
-	node := &fakeNode{reply: map[string]string{"AUTH,ada,sécret": "+OK\r\n", "PING": "+PONG\r\n", "RING,THROTTLE,50mb": "+<i>OK</i>\r\n"}}
+	node := &fakeNode{reply: map[string]string{"AUTH,ada,sécret": "+OK\r\n", "PING": "+PONG\r\n", "RING,THROTTLE,50mb": "+<i>OK</i>\r\n",
+		"HOTKEYS,START,METRICS,1,CPU,COUNT,20,DURATION,10": "+OK\r\n",
+		"HOTKEYS,GET": "*1\r\n*4\r\n+sample-ratio\r\n:1\r\n+by-cpu-time-us\r\n*4\r\n$8\r\n<b>k</b>\r\n:1500\r\n$1\r\nx\r\n:2\r\n"}}
+	var merged atomic.Int64
 	p, _ := serve(t, Config{
 		Dial: node.config().Dial, NeedsPassword: node.config().NeedsPassword,
 		Status: func(context.Context) (*status.Report, error) {
@@ -72,6 +85,13 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 				r.Nodes, r.Handoffs, r.TableIndex, r.Short = r.Nodes[:1], nil, 8, 0
 			}
 			return r, nil
+		},
+		Histories: func(_ context.Context, node string) map[string][]Sample {
+			if node != "" {
+				t.Errorf("the history of %q is asked for", node)
+			}
+			merged.Add(1)
+			return map[string][]Sample{"n1": {{At: time.Now().Unix(), Commands: 5}}}
 		},
 		Placement: func() *ring.Placement {
 			if left.Load() {
@@ -161,8 +181,12 @@ func TestBrowserShowsTheCluster(t *testing.T) {
 		}
 	}
 	both("<title>arena · Ringside</title>", "Cluster arena", "n1 (leader)", "&lt;svg/onload", "does not answer", "12,345", "3.0 MB", "1.0 MB of 2.0 MB", "40000000-50000000", "25.0 %", "<progress", "ranges: 3, nodes: 2;", "u-wrap", "node &lt;svg/onload=document.title='caught'&gt; failed",
-		"37.5 % of the tokens would get another primary", "n10 would become primary", "n9 would become primary", "n1 stays primary", "&lt;b&gt;a plan&lt;/b&gt;", "RING THROTTLE 50mb: &lt;i&gt;OK&lt;/i&gt;", `<form id="login" hidden`)
-	if got := node.sent(); fmt.Sprint(got) != "[RING,THROTTLE,50mb RING,THROTTLE,50mb]" {
+		"37.5 % of the tokens would get another primary", "n10 would become primary", "n9 would become primary", "n1 stays primary", "&lt;b&gt;a plan&lt;/b&gt;", "RING THROTTLE 50mb: &lt;i&gt;OK&lt;/i&gt;", `<form id="login" hidden`,
+		"&lt;b&gt;k&lt;/b&gt;</th><td>1.5 ms</td>", "bucket 0002/0003: n1, then &lt;svg/onload", ">attic</td>", "80.0 MB", "2.0 GB of 64.0 GB", "all nodes together")
+	if merged.Load() == 0 {
+		t.Error("the history of all nodes was not asked for")
+	}
+	if got := slices.Sorted(slices.Values(node.sent())); fmt.Sprint(got) != "[HOTKEYS,GET HOTKEYS,GET HOTKEYS,START,METRICS,1,CPU,COUNT,20,DURATION,10 HOTKEYS,START,METRICS,1,CPU,COUNT,20,DURATION,10 RING,THROTTLE,50mb RING,THROTTLE,50mb]" {
 		t.Errorf("sent %q", got)
 	}
 	left.Store(true)

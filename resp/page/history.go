@@ -1,6 +1,7 @@
 package page
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -77,6 +78,39 @@ func (h *history) samples() []Sample {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]Sample{}, h.all...)
+}
+
+// merge sums up the samples of several nodes by the period in which they were taken. P50 is nil, and P99 that of the
+// slowest node.
+func merge(histories map[string][]Sample) []Sample {
+	sums := make(map[int64]*Sample)
+	for _, samples := range histories {
+		for i := range samples {
+			s := &samples[i]
+			at := s.At - s.At%int64(samplePeriod/time.Second)
+			sum := sums[at]
+			if sum == nil {
+				sum = &Sample{At: at}
+				sums[at] = sum
+			}
+			sum.Commands += s.Commands
+			sum.Errors += s.Errors
+			sum.Evicted += s.Evicted
+			sum.In += s.In
+			sum.Out += s.Out
+			sum.Connections += s.Connections
+			sum.Data += s.Data
+			sum.Memory += s.Memory
+			if s.P99 != nil && (sum.P99 == nil || *s.P99 > *sum.P99) {
+				sum.P99 = s.P99
+			}
+		}
+	}
+	all := make([]Sample, 0, len(sums))
+	for _, at := range slices.Sorted(maps.Keys(sums)) {
+		all = append(all, *sums[at])
+	}
+	return all
 }
 
 // after returns those that are newer than a time.

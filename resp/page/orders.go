@@ -22,8 +22,11 @@ import (
 // passwords are those of any client at that address. A browser does not send a user by itself to a page of
 // another site, and a body of type application/json, which orders must have, not without asking the node first.
 
-// orderable are the subcommands of RING that the page may send.
-var orderable = []string{"PAUSE", "RESUME", "THROTTLE", "BACKUPS", "BALANCE", "STRATEGY", "SCRUB", "FORGET", "LEAVE"}
+// orderable are the subcommands of RING that the page may send, and the command that finds hot keys.
+var orderable = []string{"PAUSE", "RESUME", "THROTTLE", "BACKUPS", "BALANCE", "STRATEGY", "SCRUB", "FORGET", "LEAVE", hotKeys}
+
+// hotKeys is a command of its own, not one of RING.
+const hotKeys = "HOTKEYS"
 
 // ordersPath is where orders are taken.
 const ordersPath = "/api/v1/orders"
@@ -41,6 +44,12 @@ type order struct {
 	Command []string `json:"command"`
 }
 
+// A reply is the answer to an order: as a text, and the elements of an aggregate as a list without levels.
+type reply struct {
+	Text   string   `json:"reply"`
+	Values []string `json:"values,omitempty"`
+}
+
 // A refusal is an answer to a request that did nothing.
 type refusal struct {
 	code int
@@ -51,11 +60,11 @@ func (r *refusal) Error() string { return r.text }
 
 // serveOrder carries out an order.
 func (p *Page) serveOrder(w http.ResponseWriter, r *http.Request) {
-	reply, err := p.order(w, r)
+	done, err := p.order(w, r)
 	var refused *refusal
 	switch {
 	case err == nil:
-		serveJSON(w, map[string]string{"reply": reply})
+		serveJSON(w, done)
 	case errors.As(err, &refused):
 		if refused.code == http.StatusUnauthorized {
 			// Not "Basic": the browser would show a window of its own beside the page's form.
@@ -67,9 +76,9 @@ func (p *Page) serveOrder(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Page) order(w http.ResponseWriter, r *http.Request) (string, error) {
+func (p *Page) order(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return "", &refusal{http.StatusUnsupportedMediaType, "the content type of an order is application/json"}
+		return nil, &refusal{http.StatusUnsupportedMediaType, "the content type of an order is application/json"}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostOrder))
 	var o order
@@ -77,14 +86,16 @@ func (p *Page) order(w http.ResponseWriter, r *http.Request) (string, error) {
 		err = json.Unmarshal(body, &o)
 	}
 	if err != nil {
-		return "", &refusal{http.StatusBadRequest, "malformed order: " + err.Error()}
+		return nil, &refusal{http.StatusBadRequest, "malformed order: " + err.Error()}
 	}
 	command := []string{"PING"}
 	if len(o.Command) > 0 {
 		if !slices.Contains(orderable, strings.ToUpper(o.Command[0])) {
-			return "", &refusal{http.StatusBadRequest, fmt.Sprintf("%.40q is not an order: use %s", o.Command[0], strings.Join(orderable, ", "))}
+			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("%.40q is not an order: use %s", o.Command[0], strings.Join(orderable, ", "))}
 		}
-		command = append([]string{"RING"}, o.Command...)
+		if command = o.Command; !strings.EqualFold(command[0], hotKeys) {
+			command = append([]string{"RING"}, command...)
+		}
 	}
 	return p.as(r, command)
 }
@@ -109,49 +120,55 @@ func (p *Page) Admit(r *http.Request) (code int, why string) {
 
 // as runs a command as the user of a request. An error is a [refusal], or the connection has failed: then the
 // command may have run.
-func (p *Page) as(r *http.Request, command []string) (string, error) {
+func (p *Page) as(r *http.Request, command []string) (*reply, error) {
 	user, password, ok := r.BasicAuth()
 	switch {
 	case !ok:
-		return "", &refusal{http.StatusUnauthorized, "log in as a user of the cluster"}
+		return nil, &refusal{http.StatusUnauthorized, "log in as a user of the cluster"}
 	case !p.cfg.NeedsPassword(user):
-		return "", &refusal{http.StatusForbidden, fmt.Sprintf("%.60q needs no password: only a user with a password may log in here", user)}
+		return nil, &refusal{http.StatusForbidden, fmt.Sprintf("%.60q needs no password: only a user with a password may log in here", user)}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), orderTimeout)
 	defer cancel()
 	conn, err := p.cfg.Dial(ctx, clientAddr(r.RemoteAddr))
 	if err != nil {
-		return "", fmt.Errorf("connect to the node: %w", err)
+		return nil, fmt.Errorf("connect to the node: %w", err)
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	replies := wire.NewReplyReader(conn)
-	ask := func(words ...string) (string, error) {
+	replies.Flat = true
+	ask := func(words ...string) (*reply, error) {
 		if _, err := conn.Write(wire.AppendRequest(nil, words...)); err != nil {
-			return "", err
+			return nil, err
 		}
-		reply, err := replies.Read()
+		got, err := replies.Read()
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		return reply.Joined()
+		a := new(reply)
+		for _, v := range got.Values {
+			a.Values = append(a.Values, string(v))
+		}
+		a.Text, err = got.Joined()
+		return a, err
 	}
 	code := http.StatusUnauthorized
-	text, err := ask("AUTH", user, password)
+	done, err := ask("AUTH", user, password)
 	if err == nil {
 		code = http.StatusConflict
-		text, err = ask(command...)
+		done, err = ask(command...)
 	}
 	var replied wire.ReplyError
 	switch {
 	case err == nil:
-		return text, nil
+		return done, nil
 	case !errors.As(err, &replied):
-		return "", fmt.Errorf("the node has not replied: %w", errors.Join(err, ctx.Err()))
+		return nil, fmt.Errorf("the node has not replied: %w", errors.Join(err, ctx.Err()))
 	case strings.HasPrefix(string(replied), "NOPERM "):
 		code = http.StatusForbidden
 	}
-	return "", &refusal{code, string(replied)}
+	return nil, &refusal{code, string(replied)}
 }
 
 // clientAddr is the address of an HTTP client, under which the server knows its connection.

@@ -45,6 +45,8 @@ type Config struct {
 	Dial func(ctx context.Context, from net.Addr) (net.Conn, error)
 	// NeedsPassword reports whether a client must send a password to become a user.
 	NeedsPassword func(user string) bool
+	// Histories returns the last hour of nodes that answer: of one, or of all that are alive if none is named.
+	Histories func(ctx context.Context, node string) map[string][]Sample
 	// Gather returns the metrics of the node.
 	Gather func() ([]*dto.MetricFamily, error)
 }
@@ -107,7 +109,7 @@ func New(cfg Config) *Page {
 func (p *Page) Pages() []admin.Page {
 	return []admin.Page{
 		{Path: "/page/", Title: "script and style of the live page at /", Handler: p},
-		{Path: "/api/v1/", Title: "JSON: status, ranges, decisions, history (of this node) and events", Handler: p},
+		{Path: "/api/v1/", Title: "JSON: status, ranges, decisions, history and events", Handler: p},
 		{Path: ordersPath, Title: "orders of a user, by POST", Handler: p, Post: true},
 	}
 }
@@ -246,8 +248,37 @@ func (p *Page) servePlan(w http.ResponseWriter, r *http.Request) {
 	serveJSON(w, plan{text, rangesOf(then)})
 }
 
-func (p *Page) serveHistory(w http.ResponseWriter, _ *http.Request) {
-	serveJSON(w, p.history.samples())
+// History returns the samples of the last hour; nil of a nil page.
+func (p *Page) History() []Sample {
+	if p == nil {
+		return nil
+	}
+	return p.history.samples()
+}
+
+// allNodes asks for the sums of all nodes, in the place of a node's name.
+const allNodes = "*"
+
+// serveHistory serves the last hour of this node, of another, or of all nodes together.
+func (p *Page) serveHistory(w http.ResponseWriter, r *http.Request) {
+	node := r.URL.Query().Get("node")
+	switch node {
+	case "":
+		serveJSON(w, p.History())
+		return
+	case allNodes:
+		node = ""
+	}
+	histories := p.cfg.Histories(r.Context(), node)
+	if len(histories) == 0 {
+		http.Error(w, "no node of this name answers", http.StatusNotFound)
+		return
+	}
+	if node == "" {
+		serveJSON(w, merge(histories))
+		return
+	}
+	serveJSON(w, append([]Sample{}, histories[node]...))
 }
 
 func serveJSON(w http.ResponseWriter, v any) {

@@ -64,12 +64,15 @@ const columns = [
   ["keys", (n) => [n.answered ? number(n.keys) : "–"]],
   ["data", (n) => [n.answered ? bytes(n.bytes) : "–"]],
   ["ops/s", (n) => [n.load ? rate(n.load.operations || 0) : "–"]],
+  ["memory", (n) => [n.machine ? bytes(n.machine.memory_bytes) : "–"]],
+  ["disk free", (n) => (n.machine && n.machine.disk_total_bytes ? [`${bytes(n.machine.disk_free_bytes)} of ${bytes(n.machine.disk_total_bytes)}`, n.machine.disk_free_bytes < 0.05 * n.machine.disk_total_bytes ? "alarm" : undefined] : ["–"])],
   ["writes open", (n) => [n.feeding.pending ? `${number(n.feeding.pending)}, ${seconds(n.feeding.pending_seconds)}` : "0"]],
   ["clock", (n) => [n.lease && n.lease.clock_of ? (n.lease.clock_offset_seconds >= 0 ? "+" : "−") + seconds(Math.abs(n.lease.clock_offset_seconds)) : "–", n.lease && n.lease.clock_skewed ? "alarm" : undefined]],
   ["lease", (n) => (n.lease ? (n.lease.valid ? ["valid"] : ["none", "alarm"]) : ["–"])],
+  ["zone", (n) => [n.zone || "–", "text"]],
   ["version", (n) => [n.version || "–", "text"]],
 ];
-const textual = ["state", "health", "version"];
+const textual = ["state", "health", "zone", "version"];
 $("nodes-head").append(h("tr", {}, ...columns.map(([name]) => h("th", { scope: "col", class: textual.includes(name) ? "text" : undefined }, name))));
 
 function showNodes(report) {
@@ -170,6 +173,33 @@ function showCircle(ranges) {
   fill($("legend"), [...ranges.nodes].sort().map((id) => h("li", { title: id }, swatch(id), id)));
 }
 
+// showBuckets draws a square for each value of the last bits of a hash, as RING STATUS does: above in the colour of the
+// primary, below in that of the first backup. A bucket with fewer bits has several squares.
+const mostSquares = 1024;
+function showBuckets(buckets) {
+  $("buckets").hidden = !buckets || buckets.length === 0;
+  if ($("buckets").hidden) return;
+  const known = buckets.map((b) => ({ ...b, bits: b.hashmask.split("/").map((x) => parseInt(x, 16)) }));
+  const squares = Math.min(Math.max(...known.map((b) => b.bits[1])) + 1, mostSquares);
+  const at = new Array(squares).fill(null);
+  for (const b of known) for (let i = b.bits[0] % squares; i < squares; i += Math.min(b.bits[1] + 1, squares)) at[i] = at[i] && b.bits[1] >= squares ? at[i] : b;
+  const wide = Math.min(32, 2 ** Math.ceil(Math.log2(squares) / 2)), high = Math.ceil(squares / wide);
+  const picture = svg("svg", { viewBox: `0 0 ${wide * 12} ${high * 12}`, role: "img", "aria-label": `buckets: ${buckets.length}; the table of nodes has their shares` });
+  const part = (node, x, y, height) => {
+    const r = svg("rect", { x, y, width: 11, height });
+    r.style.fill = node ? color(node) : "var(--alarm)";
+    return r;
+  };
+  at.forEach((b, i) => {
+    if (!b) return;
+    const x = (i % wide) * 12, y = Math.floor(i / wide) * 12, backups = b.backups || [];
+    picture.append(svg("g", {}, svg("title", {}, `bucket ${b.hashmask}: ${b.primary || "no node"}${backups.length ? ", then " + backups.join(", ") : ""}`),
+      part(b.primary, x, y, backups.length ? 7 : 11), ...(backups.length ? [part(backups[0], x, y + 8, 3)] : [])));
+  });
+  $("grid").replaceChildren(picture);
+  $("grid").style.maxWidth = `${Math.max(wide * 20, 160)}px`;
+}
+
 // The ranges of the last picture: plans are compared with them.
 let present = null;
 
@@ -239,7 +269,7 @@ const orders = [
   ["stop the moving of data", "PAUSE"], ["let data move again", "RESUME"],
   ["bound the moving of data", "THROTTLE", "bytes/s a node, 0 is no bound", "50mb"],
   ["even the load, once", "BALANCE LOAD ONCE"], ["keep the load even", "BALANCE LOAD ON"], ["do not even the load", "BALANCE LOAD OFF"],
-  ["compare all copies", "SCRUB"],
+  ["compare all copies", "SCRUB"], ["find hot keys, for ten seconds", "HOTKEYS"],
   ["another number of backups", "BACKUPS", "copies beside the primary", "1", "All ranges get so many backups."],
   ["another strategy", "STRATEGY", "name and settings", "ketama points 160", "Data moves to where the strategy wants it. Plan it first."],
   ["forget a node that is gone", "FORGET", "name", "n1", "A node that is forgotten does not come back with its data."],
@@ -254,7 +284,20 @@ async function send(command, as) {
     method: "POST", cache: "no-store", headers: { "Content-Type": "application/json", Authorization: as }, body: JSON.stringify({ command }),
   });
   if (!reply.ok) throw new Error((await reply.text()).trim());
-  return (await reply.json()).reply;
+  return reply.json();
+}
+
+// showHotKeys tracks keys for a while. In the reply, keys with their microseconds follow the field that names them.
+async function showHotKeys(as) {
+  const trackedFor = 10;
+  answer("tracking the keys of all nodes …");
+  await send(["HOTKEYS", "START", "METRICS", "1", "CPU", "COUNT", "20", "DURATION", String(trackedFor)], as);
+  await new Promise((done) => setTimeout(done, trackedFor * 1000 + 500));
+  const values = (await send(["HOTKEYS", "GET"], as)).values || [], first = values.indexOf("by-cpu-time-us") + 1, rows = [];
+  for (let i = first; i > 0 && i + 1 < values.length; i += 2) rows.push(h("tr", {}, h("th", { scope: "row" }, values[i]), h("td", {}, seconds(values[i + 1] / 1e6))));
+  if (rows.length === 0) return answer("no key was used");
+  const head = h("tr", {}, h("th", { scope: "col" }, "key"), h("th", { scope: "col" }, `processor time in ${trackedFor} s`));
+  $("order-answer").replaceChildren(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "hot keys" }, h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows))));
 }
 function askOrder() {
   const [, words, what, example] = orders[$("order").kind.value];
@@ -293,8 +336,9 @@ $("order").addEventListener("submit", (e) => {
   const command = words.split(" ").concat(what ? form.words.value.split(" ").filter(Boolean) : []), text = "RING " + command.join(" ");
   if (risk && !confirm(`${text}\n\n${risk}`)) return;
   working(form, async () => {
+    if (words === "HOTKEYS") return showHotKeys(user.as);
     answer(`${text} …`);
-    answer(`${text}: ${await send(command, user.as)}`);
+    answer(`${text}: ${(await send(command, user.as)).reply}`);
   });
 });
 
@@ -309,7 +353,7 @@ function showDecisions(all) {
 }
 
 let shownIndex = null, fetching = false, shownRanges = "", shownAt = 0;
-async function updateRanges(index) {
+async function updateRanges(index, buckets) {
   // To draw thousands of arcs takes a tenth of a second.
   if (index === shownIndex || fetching || (present && present.starts.length > 4096 && Date.now() - shownAt < 5000)) return;
   fetching = true;
@@ -317,7 +361,7 @@ async function updateRanges(index) {
     const replies = await Promise.all([fetch("/api/v1/ranges"), fetch("/api/v1/decisions")]);
     if (!replies.every((r) => r.ok)) return;
     const [ranges, decisions] = await Promise.all([replies[0].text(), replies[1].json()]);
-    if (ranges !== shownRanges) { present = JSON.parse(ranges); showCircle(present); shownRanges = ranges; askWhat(); }
+    if (ranges !== shownRanges) { present = JSON.parse(ranges); showCircle(present); showBuckets(buckets); shownRanges = ranges; askWhat(); }
     showDecisions(decisions); shownIndex = index; shownAt = Date.now();
   } catch { /* the next event tries again */ } finally { fetching = false; }
 }
@@ -335,20 +379,35 @@ function chart(id, format, lines) {
   }, [[], ...lines.map(() => [])], at);
   charts.push({ u, width, lines });
 }
-chart("throughput", rate, [["commands", (s) => s.commands_per_second, "--a"], ["errors", (s) => s.errors_per_second, "--b"]]);
+chart("throughput", rate, [["commands", (s) => s.commands_per_second, "--a"], ["errors", (s) => s.errors_per_second, "--b"], ["evicted", (s) => s.evicted_per_second, "--c"]]);
 chart("latency", seconds, [["p50", (s) => s.p50_seconds, "--a"], ["p99", (s) => s.p99_seconds, "--b"]]);
 chart("bytes", bytes, [["data", (s) => s.data_bytes, "--a"], ["memory", (s) => s.memory_bytes, "--b"]]);
 addEventListener("resize", () => charts.forEach((c) => c.u.setSize({ width: c.width(), height: 180 })));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((c) => c.u.redraw()));
 
-let samples = [];
+let samples = [], whose = "";
 function drawSamples() {
   const from = Date.now() / 1000 - 3600;
   samples = samples.filter((s) => s.at >= from);
   for (const c of charts) c.u.setData([samples.map((s) => s.at), ...c.lines.map(([, of]) => samples.map((s) => of(s) ?? null))]);
 }
 async function loadSamples() {
-  try { samples = await (await fetch("/api/v1/history")).json(); drawSamples(); } catch { /* connected anew: again */ }
+  const of = whose;
+  try {
+    const reply = await fetch("/api/v1/history" + (of ? "?" + new URLSearchParams({ node: of }) : ""));
+    const all = reply.ok ? await reply.json() : [];
+    if (of === whose) { samples = all; drawSamples(); }
+  } catch { /* connected anew, or with the next sample: again */ }
+}
+$("whose").addEventListener("change", () => { whose = $("whose").value; loadSamples(); });
+
+// nameHistories offers the nodes whose last hour can be shown, and keeps what is selected.
+function nameHistories(report) {
+  const others = report.nodes.filter((n) => n.answered && n.id !== report.asked).map((n) => n.id);
+  const all = [["", `${report.asked} (this node)`], ...(report.nodes.length > 1 ? [["*", "all nodes together"]] : []), ...others.map((id) => [id, id])];
+  fill($("whose"), all.map(([value, text]) => h("option", { value }, text)));
+  if ($("whose").value !== whose) $("whose").value = whose;
+  if ($("whose").selectedIndex < 0) { $("whose").value = whose = ""; loadSamples(); }
 }
 
 function show(report) {
@@ -358,7 +417,8 @@ function show(report) {
   const leader = report.leader ? `, the leader is ${report.leader}` : ", no leader is known";
   $("state").textContent = `Told by ${report.asked}${leader}`;
   showRemarks(report); showFigures(report); showNodes(report); showHot(report); showMoves(report);
-  updateRanges(report.table_index);
+  updateRanges(report.table_index, report.buckets);
+  nameHistories(report);
 }
 
 function listen() {
@@ -367,7 +427,11 @@ function listen() {
   events.onopen = () => { loadSamples(); };
   events.addEventListener("status", (e) => show(JSON.parse(e.data)));
   events.addEventListener("fault", (e) => lost("The node does not know the cluster: " + JSON.parse(e.data)));
-  events.addEventListener("sample", (e) => { samples.push(JSON.parse(e.data)); drawSamples(); });
+  events.addEventListener("sample", (e) => {
+    if (whose) return loadSamples();
+    samples.push(JSON.parse(e.data));
+    drawSamples();
+  });
   events.onerror = () => {
     lost("No connection to the node: what is shown is old.");
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000); // refused: the browser does not try again

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -33,11 +34,13 @@ func report() *status.Report {
 	return &status.Report{
 		Cluster: "arena", Asked: "n1", Leader: "n1", At: time.Now(), TableIndex: 7, Ranges: 3, Short: 2, Strategy: status.Strategy{Name: "vnode", Backups: 1},
 		Nodes: []status.Node{
-			{ID: "n1", Role: "store", State: status.Member, Health: status.Alive, Answered: true, Weight: 1, Share: 0.75, Primaries: 2, Keys: 12345, Bytes: 3 << 20,
-				Load: &status.Load{Rate: load.Rate{Ops: 1000, Bytes: 1 << 20}, Hottest: "40000000-50000000", HottestRate: load.Rate{Ops: 250, Bytes: 1 << 18}}},
+			{ID: "n1", Role: "store", State: status.Member, Health: status.Alive, Answered: true, Weight: 1, Share: 0.75, Primaries: 2, Keys: 12345, Bytes: 3 << 20, Zone: "attic",
+				Machine: &status.Machine{Memory: 80 << 20, DiskFree: 2 << 30, DiskTotal: 64 << 30},
+				Load:    &status.Load{Rate: load.Rate{Ops: 1000, Bytes: 1 << 20}, Hottest: "40000000-50000000", HottestRate: load.Rate{Ops: 250, Bytes: 1 << 18}}},
 			{ID: hostile, Role: "store", State: status.Member, Health: status.Failed, Weight: 1, Share: 0.25, Primaries: 1},
 		},
 		Handoffs: []status.Handoff{{ID: 1, From: "n1", To: hostile, Phase: "copying", Ranges: 1, Reported: true, BytesDone: 1 << 20, BytesTotal: 2 << 20, Rate: 1 << 20}},
+		Buckets:  []status.Bucket{{Hashmask: "0000/0001", Primary: "n1"}, {Hashmask: "0001/0003"}, {Hashmask: "0002/0003", Primary: "n1", Backups: []string{hostile}}},
 	}
 }
 
@@ -247,6 +250,30 @@ func TestQuantileIsNearTheExactOne(t *testing.T) {
 	}
 	if v := quantile(bounds, map[float64]float64{math.Inf(1): 3}, 0.5); v == nil || *v != 50 {
 		t.Error("a quantile above all bounds is not the highest of them")
+	}
+}
+
+// TestHistoriesOfNodesAreServed asks for the last hour of another node, of all nodes, and of one that does not answer.
+func TestHistoriesOfNodesAreServed(t *testing.T) {
+	fast, slow := 0.001, 0.5
+	all := map[string][]Sample{
+		"n1": {{At: 1003, Commands: 5, P99: &fast}, {At: 1013, Commands: 7, Data: 1}},
+		"n2": {{At: 1009, Commands: 1, P50: &fast, P99: &slow, Evicted: 2}},
+	}
+	_, url := serve(t, Config{Histories: func(_ context.Context, node string) map[string][]Sample {
+		some := maps.Clone(all)
+		maps.DeleteFunc(some, func(name string, _ []Sample) bool { return node != "" && node != name })
+		return some
+	}})
+	for query, want := range map[string]string{
+		"?node=n2": `200 [{"at":1009,"commands_per_second":1,"errors_per_second":0,"evicted_per_second":2,`,
+		"?node=*":  `200 [{"at":1000,"commands_per_second":6,"errors_per_second":0,"evicted_per_second":2,"bytes_in_per_second":0,"bytes_out_per_second":0,"p50_seconds":null,"p99_seconds":0.5,"connections":0,"data_bytes":0,"memory_bytes":0},{"at":1010,"commands_per_second":7,`,
+		"?node=n3": "404 no node of this name answers",
+	} {
+		code, _, body := get(t, url+"/api/v1/history"+query)
+		if got := fmt.Sprint(code, " ", body); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", query, got)
+		}
 	}
 }
 

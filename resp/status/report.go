@@ -103,6 +103,8 @@ type Node struct {
 	Load *Load `json:"load,omitempty"`
 	// WritesRefused says why it takes no writes; empty if it does.
 	WritesRefused string `json:"writes_refused,omitempty"`
+	// Machine is what it takes of its machine; nil if its build does not tell.
+	Machine *Machine `json:"machine,omitempty"`
 	// Lease is its permission to answer; nil if it needs none, as a proxy.
 	Lease *Lease `json:"lease,omitempty"`
 	// Moved is what it has handed over since it was started.
@@ -111,6 +113,15 @@ type Node struct {
 	Feeding Feeding `json:"feeding"`
 	// Scrub is how it stands with the comparison of copies; nil if that is not known.
 	Scrub *Scrub `json:"scrub,omitempty"`
+}
+
+// A Machine is what a node takes of its machine, in bytes.
+type Machine struct {
+	// Memory is that of the heap, the caches and the memtables.
+	Memory int64 `json:"memory_bytes"`
+	// DiskFree and DiskTotal are of the disk that has the data; both are 0 if that is not known.
+	DiskFree  int64 `json:"disk_free_bytes"`
+	DiskTotal int64 `json:"disk_total_bytes"`
 }
 
 // Feeding is how a node stands with its backups.

@@ -5,6 +5,9 @@ import (
 	"crypto/x509"
 
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/store"
 )
 
 // CountAlive counts the nodes that are alive, and all.
@@ -30,4 +33,14 @@ func Certificate(of *tls.Config) *x509.Certificate {
 		return nil
 	}
 	return leaf
+}
+
+// Machine returns what a node with a store takes of its machine.
+func Machine(s *store.Store) *status.Machine {
+	stats := s.Stats()
+	m := &status.Machine{Memory: admin.MemoryInUse(&stats)}
+	if free, total, err := s.DiskUsage(); err == nil {
+		m.DiskFree, m.DiskTotal = int64(free), int64(total)
+	}
+	return m
 }
