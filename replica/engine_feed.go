@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"net"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica/feed"
 	"github.com/ringside-kv/ringside/replica/stream"
@@ -36,6 +37,11 @@ func (e *Engine) Fence(ctx context.Context, node string, incarnation uint64) (fe
 
 // Positions returns how far this node has followed each start of other nodes that it still knows.
 func (e *Engine) Positions() []feed.Position { return e.feed.Positions() }
+
+// AckTimes tells when backups have acknowledged a change that a tap was handed. See [feed.Feed.AckTimes].
+func (e *Engine) AckTimes(tap feed.Tap, number uint64, visit func(node string, at time.Time)) {
+	e.feed.AckTimes(tap, number, visit)
+}
 
 // Feeds returns figures of each backup that this node feeds.
 func (e *Engine) Feeds() []feed.Stats { return e.feed.Stats() }

@@ -18,6 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/internal/running"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
+	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -80,6 +81,7 @@ type conn struct {
 	lately       time.Duration
 	Pending      stats.Pending
 	answers      stats.Answers
+	timing       trace.Timing
 	multi        multi
 	session      session
 	call         call
@@ -135,6 +137,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	}
 	c.out.Proto = 2
 	c.growsUnit = c.growUnit
+	c.unit.CommitTimes = &c.timing.Commit
 	c.call.init(c)
 	c.call.Writer = &c.out
 	c.pushes.c = c

@@ -26,7 +26,11 @@ func (r *replyBuffer) reset() {
 	out := &r.c.out
 	buf := out.Buf
 	if a := &r.c.answers; !a.Left() {
-		a.Sent(r.c.srv.stats, r.c.srv.clock())
+		now := r.c.srv.clock()
+		cmd, took := a.Sent(r.c.srv.stats, now)
+		if isSlow(r.c.srv, took) || r.c.timing.Sampled != nil {
+			endTiming(r.c, cmd, took, now)
+		}
 	}
 	r.large = len(buf) > keepReply
 	out.Buf = buf[:0]

@@ -42,7 +42,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			if arrived != nil {
 				c.asyncForward.left.Add(1)
 			}
-			if b.send(c.termsTo(b.link), timeout, arrived); b.received && arrived != nil {
+			if sendFor(c, b, timeout, arrived); b.received && arrived != nil {
 				c.asyncForward.left.Add(-1)
 			}
 		}
@@ -208,7 +208,7 @@ func (c *conn) retryForward(r *request) {
 		}
 		b := &batch{link: routes.links[owner], bytes: c.wire(r), requests: 1}
 		c.readsFar(r)
-		b.send(c.termsTo(b.link), left, nil)
+		sendFor(c, b, left, nil)
 		reply, err := b.reply()
 		switch f := r.fate(err); f {
 		case answered:

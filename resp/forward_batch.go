@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/relay"
+	"github.com/ringside-kv/ringside/resp/internal/trace"
 )
 
 // Errors of a [Link].
@@ -32,6 +33,8 @@ type batch struct {
 	received bool
 	next     int    // the reply to take next
 	status   Status // of the reply taken last
+
+	departure trace.Departure
 }
 
 // add adds a request. A large one that is alone is not copied: its bytes stay where they
@@ -69,6 +72,7 @@ func (b *batch) receive() {
 	}
 	b.replies, b.err = b.way.Wait()
 	b.received = true
+	b.departure.Arrive(b.replies.At)
 	if b.err == nil && len(b.replies.Ends) != b.requests {
 		b.err = fmt.Errorf("%w: %d replies to %d requests", ErrUnknownOutcome, len(b.replies.Ends), b.requests)
 	}

@@ -26,6 +26,9 @@ type Forwarded struct {
 	NoTouch bool
 	// Swaps is as in [Terms].
 	Swaps uint64
+	// From is the node that forwards it; empty: this one. Trace is as in [Terms].
+	From  string
+	Trace []byte
 	// Deadline, unless it is 0, is when the asking node gives the batch up, on [Config.Clock]: a
 	// request that would begin later is not run, also if it has waited for a latch, a range on
 	// hold or a pause meanwhile.
@@ -112,7 +115,7 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
-	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps && b.Trace == nil && other.Trace == nil
 }
 
 // late tells whether the batch is given up at a time on [Config.Clock].
@@ -126,6 +129,9 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	f.statuses, f.status = f.statuses[:0], StatusRun
 	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
 	g.begun()
+	arrived := c.srv.clock()
+	c.timing.Begin(arrived)
+	c.timing.Sampled = c.srv.cfg.Traces.Join(batches[0].Trace)
 	c.out.Proto, c.closing = 2, false
 	f.enqueued, f.parked = remoteEnqueue{}, nil
 	if batches[0].RESP3 {
@@ -140,7 +146,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	n := 0
 	for ; n < len(batches); n++ {
 		b := &batches[n]
-		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || !b.like(&batches[0]) || len(c.reqs)+b.Requests > maxPipeline {
+		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || n > 0 && !b.like(&batches[0]) || len(c.reqs)+b.Requests > maxPipeline {
 			break
 		}
 		reqs, args := len(c.reqs), len(c.args)
@@ -160,7 +166,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 		return 1
 	}
 	g.batches, g.writes = append(g.batches[:0], batches[:n]...), writes
-	c.session.lastUsed.Store(int64(c.srv.clock()))
+	c.session.lastUsed.Store(int64(arrived))
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.runResolved()
 	n = len(g.batches)
@@ -241,6 +247,7 @@ func (f *forwardedConn) end() {
 func (f *forwardedConn) complete() {
 	c, g := f.conn, &f.group
 	_ = c.flush()
+	endForwarded(c)
 	if parked := f.parked; parked != nil {
 		// Somebody else may have the connection by then.
 		answer := g.batches[0].Answer

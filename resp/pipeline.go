@@ -62,6 +62,7 @@ func (c *conn) run(arrived time.Duration) {
 		return
 	}
 	c.session.lastUsed.Store(int64(arrived))
+	beginTiming(c, arrived)
 	c.answers.Arrived(arrived)
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.multi.forget(c)

@@ -182,12 +182,14 @@ func (c *conn) beginWith(reqs []request) bool {
 		routes := c.routes
 		c.leave()
 		c.leaveTurn()
+		c.timing.LatchFrom = c.srv.clock()
 		if c.every {
 			c.unit.Begin(now, nil)
 			c.unit.LatchAll()
 		} else {
 			c.unit.Begin(now, c.places)
 		}
+		c.timing.LatchTo = c.srv.clock()
 		if !c.reenter(routes) {
 			c.unit.Abort()
 			return false
@@ -247,6 +249,9 @@ func (c *conn) finishUnit() {
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
 	c.Pending.Flush(c.srv.stats)
+	if c.timing.Committed = c.lately; len(c.touched) > 0 {
+		c.timing.Token, c.timing.Keyed = c.touched[0].Token(), true
+	}
 	c.unit.SkipAcks(c.session.early && len(c.servedWaiters) == 0)
 	wait, err := c.unit.Commit(c)
 	c.unitEnded()

@@ -33,6 +33,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/report"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
+	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
@@ -102,6 +103,10 @@ type Config struct {
 	Shutdown func()
 	Logger   *slog.Logger
 	Scope    tally.Scope
+	// Traces, if set, takes sampled requests. The server does not close it.
+	Traces *trace.Exporter
+	// AckTimes, if set, tells when backups have acknowledged a change that a tap was handed.
+	AckTimes func(tap *store.Tap, number uint64, visit func(node string, at time.Time))
 }
 
 // EnsureDefaults fills in what is not set.
@@ -136,6 +141,7 @@ type Server struct {
 	stats           *stats.Stats
 	meter           load.Meter // of this node's ranges
 	hotkeys         hotkeys.Tracker
+	late            trace.Log // requests whose replies left late
 	budget          budget
 	pause           pause.Pause
 	monitors        monitors
@@ -234,6 +240,7 @@ func NewServer(cfg Config) (*Server, error) {
 	report.Stats(m, func(x *sample) *stats.Stats { return x.srv.stats })
 	report.Load(m, func(x *sample) *status.Load { return &x.load })
 	report.Moves(m, func(x *sample) *status.Moves { return &x.moves })
+	report.Traces(m, cfg.Traces)
 	report.Store(m, func(x *sample) *store.Stats { return &x.store })
 	go s.watchConnections(m)
 	return s, nil

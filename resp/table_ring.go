@@ -32,7 +32,13 @@ var ringCommands = []command.Row{
 		Subs: []*command.Row{
 			ringQuery("ack", -2, cmdRingAck),
 			ringQuery("info", 2, cmdRingInfo),
+			ringQuery("explain", 3, cmdRingExplain),
 			ringQuery("locate", 3, cmdRingLocate),
+			{
+				Name: "slowlog", Arity: -2, Group: "cluster", Run: byServer(cmdRingSlowlog), ForNodes: true,
+				Flags: command.FlagAdmin | command.FlagLoading | command.FlagStale | command.FlagSkipSlowlog,
+				Tips:  []string{"nondeterministic_output"},
+			},
 			ringQuery("nodes", 2, cmdRingNodes),
 			ringQuery("placement", -2, cmdRingPlacement),
 			ringQuery("status", -2, cmdRingStatus),

@@ -308,7 +308,7 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 		} else {
 			x.srv.stats.Forwarded.Add(1)
 			b.link = routes.links[owner]
-			b.send(c.termsTo(b.link), left, nil)
+			sendFor(c, b, left, nil)
 		}
 		reply, err := b.reply()
 		switch f := r.fate(err); {

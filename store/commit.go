@@ -35,7 +35,7 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 			return false, nil
 		}
 		w = u.awaitNotices(w)
-		u.s.syncs.Enqueue(syncqueue.Commit{Waiter: u.awaitAcks(w)}, !u.syncsItself)
+		u.s.syncs.Enqueue(syncqueue.Commit{Waiter: u.awaitAcks(w), Times: u.CommitTimes}, !u.syncsItself)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -317,6 +317,10 @@ func (u *Unit) apply(w Waiter) error {
 	s.commits.RUnlock()
 	if err == nil {
 		_ = u.batch.Close()
+		var times *CommitTimes
+		if w != nil { // else the unit goes on, and its memory is not the queue's
+			times = u.CommitTimes
+		}
 		if u.rangeTombstones > 0 {
 			s.housekeeper.rangeTombstones.Add(int64(u.rangeTombstones))
 			u.hadRangeTombstones = true
@@ -325,7 +329,7 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			w = u.awaitAcks(w)
 		}
-		number := s.syncs.Enqueue(syncqueue.Commit{Writes: true, Waiter: w}, !u.syncsItself)
+		number := s.syncs.Enqueue(syncqueue.Commit{Writes: true, Waiter: w, Times: times}, !u.syncsItself)
 		s.latches.NoteCommit(u.latched, number)
 		u.after = max(u.after, number)
 	} else {

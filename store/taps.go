@@ -95,6 +95,10 @@ func (a *heldAcks) noteHandedOver(tap *Tap, number uint64) {
 // isHeld reports whether a tap holds the unit's replies.
 func (a *heldAcks) isHeld() bool { return a.unacked.Held() }
 
+// EachAwaited calls visit for each tap whose acknowledgement the unit's replies have waited for, with the number of
+// the newest change.
+func (a *heldAcks) EachAwaited(visit func(tap *Tap, number uint64)) { a.unacked.Each(visit) }
+
 // awaitAcks returns what the sync queue is given in place of w: it passes its word on when
 // the taps have given theirs.
 func (a *heldAcks) awaitAcks(w Waiter) Waiter {

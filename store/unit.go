@@ -10,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/pending"
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
 )
 
@@ -66,6 +67,8 @@ type Unit struct {
 	// BeforeDisk, if set, is called before something is read that the cache does not have: the unit may wait
 	// for the disk then. brief: that is one entry. It is set once, before the first Begin.
 	BeforeDisk func(brief bool)
+	// CommitTimes, if set, is where the times of a commit go before its waiter is told.
+	CommitTimes *CommitTimes
 	// grow: see KeepAbortable.
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.
@@ -99,6 +102,10 @@ type Unit struct {
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
+
+// CommitTimes are when the log began to be written for a unit, together with those of others, and when it was as
+// durable as the fsync mode demands.
+type CommitTimes = syncqueue.Times
 
 // NewUnit returns a unit, to be used for one pipeline after the other.
 func (s *Store) NewUnit() *Unit {

@@ -122,6 +122,10 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("slowlog-slower-than", settings.Duration(&cfg.SlowlogSlowerThan),
 		"duration beyond which a command enters SLOWLOG; negative = off")
 	s.Add("slowlog-max-len", settings.Count(&cfg.SlowlogMaxLen), "number of entries that SLOWLOG keeps")
+	s.Add("otlp-endpoint", settings.Text(&cfg.OTLPEndpoint, "URL"),
+		"OpenTelemetry collector that gets traces of requests, by OTLP over HTTP: http://host:4318 (default: none)")
+	s.Add("otlp-sample", settings.Number(&cfg.OTLPSample),
+		"share of requests that are traced, from 0 to 1, if there is a collector")
 
 	s.Group("Configuration")
 	s.AddConfig("YAML file with settings, one name: value a line")

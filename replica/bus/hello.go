@@ -30,6 +30,7 @@ import (
 // swaps of databases their sender knows of, if there were any.
 // Version 14: the agreed values may hold zones of nodes. What travels is that of version 13.
 // Version 15: key events may be of the class of all changed keys, and RING VALUE is forwarded.
+// Version 16: forwarded commands may carry the context of a trace.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -44,7 +45,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 15
+	newestVersion = 16
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.

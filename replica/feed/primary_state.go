@@ -51,7 +51,8 @@ type session struct {
 	unacked        []unackedFrame // frames sent and not acknowledged, in order
 	unackedChanges int            // frames among unacked that carry a change
 	lastAck        time.Time      // time of the newest acknowledgement
-	pins           int            // callers that keep the session although no row needs it
+	recentAcks     recentAcks
+	pins           int // callers that keep the session although no row needs it
 	// endReason is why no frame is sent any more; empty while the session lasts. ackedAtEnd is the
 	// change up to which all was acknowledged then.
 	endReason  string
@@ -194,6 +195,7 @@ func (p *primaryState) handleAck(l *session, k uint64, now time.Time) (freed []a
 	}
 	l.unacked = l.unacked[n:]
 	l.acked, l.lastAck = k, now
+	l.recentAcks.add(min(l.receivedUpTo(), p.lastChange), now)
 	return p.collectAcked(), true
 }
 

@@ -89,6 +89,7 @@ var helpTexts = map[string]string{
 	"ringside_moved_ranges_total":                       "Ranges that this node handed over.",
 	"ringside_moved_traffic_bytes_total":                "Bytes that this node sent in handoffs.",
 	"ringside_network_bytes_total":                      "Bytes read from and written to clients, by direction.",
+	"ringside_trace_spans_total":                        "Spans of traces, by result: sent, dropped (the queue was full) or failed (the collector did not take them).",
 	"ringside_pebble_block_cache_bytes":                 "Bytes in use in Pebble's cache of blocks (block-cache).",
 	"ringside_pebble_block_cache_lookups_total":         "Lookups in Pebble's cache of blocks, by result.",
 	"ringside_pebble_compaction_debt_bytes":             "Bytes that Pebble has still to compact, estimated.",

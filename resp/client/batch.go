@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,8 @@ type Batch struct {
 	Swaps  uint64
 	// NoTouch says that the commands are no use of their keys.
 	NoTouch bool
+	// Trace is the context of a trace that the commands belong to; nil: none. It is valid for good.
+	Trace []byte
 	// Deadline is when the caller gives the call up, or a little before, on
 	// [ServeConfig.Clock]: do not begin to execute it then. 0 stands for no deadline.
 	Deadline time.Duration
@@ -42,6 +45,9 @@ func newBatch(w *replyWriter, r *requestFrame) *Batch {
 	b.Commands = append(b.Commands[:0], r.commands...)
 	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, r.deadline
 	b.Keeps, b.Author, b.NoTouch, b.Swaps = r.keeps, r.author, r.noTouch, r.swaps
+	if b.Trace = nil; r.trace != nil {
+		b.Trace = bytes.Clone(r.trace)
+	}
 	b.answered.Store(false)
 	return b
 }

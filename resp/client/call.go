@@ -29,6 +29,8 @@ type Call struct {
 	// Swaps is how many swaps of databases this node knows of: see resp. Only nodes of the version
 	// bus.SwapsVersion may be sent more than 0.
 	Swaps uint64
+	// Trace is the context of a trace that the commands belong to, or nil. Peers of older versions are not told.
+	Trace []byte
 	// Lane picks the connection: calls of one lane travel on the same one, in the
 	// order of their Sends. Give each client a lane.
 	Lane uint32
@@ -49,6 +51,8 @@ type Call struct {
 	Marks []byte
 	// Err is what Wait returned.
 	Err error
+	// Ended is when the call ended.
+	Ended time.Time
 
 	state atomic.Uint32
 	wake  chan struct{} // capacity 1
@@ -92,6 +96,9 @@ func (c *Call) prepare(maxFrame int) error {
 	if c.Keeps {
 		c.size += authorSize
 	}
+	if c.Trace != nil {
+		c.size += traceSize
+	}
 	switch {
 	case !countFits(int64(c.N), len(c.Commands)):
 		c.Err = errEmpty
@@ -111,7 +118,7 @@ func (c *Call) prepare(maxFrame int) error {
 // finish gives the call back. Nobody but its owner touches it afterwards.
 func (c *Call) finish(err error) {
 	done := c.Done
-	c.Err = err
+	c.Err, c.Ended = err, time.Now()
 	if c.state.Swap(callDone) == callWaiting {
 		c.wake <- struct{}{}
 	}

@@ -9,14 +9,14 @@ import (
 // What travels on a connection for forwarding. Numbers are big-endian; the length
 // counts what follows it.
 //
-//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | [u64 swaps] | RESP | u64 deadline
+//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | [u64 swaps] | [24 bytes trace] | RESP | u64 deadline
 //	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | [u8 each] | RESP
 //	clock    u32 length | u64 0 | u8 status | u32 0 | u64 time
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
 // writes, if that one is not to be told; bit 3, the commands are no use of their keys; bit 4, swaps is how many
-// swaps of databases the asking node knows of, else none. The deadline is in ns on the clock of the side that
+// swaps of databases the asking node knows of, else none; bit 5, trace is the context of a trace. The deadline is in ns on the clock of the side that
 // serves, 0 for none: so the time that a request lies in buffers counts, also while the serving
 // process is stopped. It comes last, since the time of a large request is put off while its bytes
 // travel. The serving side writes its clock first of all, and in front of each batch of replies;
@@ -44,12 +44,16 @@ const (
 	flagKeeps   = 4
 	flagNoTouch = 8 // to peers that speak noTouchVersion
 	flagSwaps   = 16
+	flagTrace   = 32 // to peers that speak traceVersion
 
 	// noTouchVersion is the version of the protocol between nodes from which on peers know flagNoTouch.
 	noTouchVersion = 12
+	// traceVersion is the one from which on peers know flagTrace.
+	traceVersion = 16
 
 	authorSize = 8 // of a request that says that it keeps
 	swapsSize  = 8
+	traceSize  = 24
 )
 
 type status byte
@@ -74,6 +78,7 @@ type requestFrame struct {
 	noTouch  bool
 	author   int64
 	swaps    uint64
+	trace    []byte        // traceSize bytes, or nil
 	deadline time.Duration // on the clock of the serving side; 0: none
 	count    uint32
 	commands []byte
@@ -90,6 +95,10 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.swaps > 0 {
 		flags |= flagSwaps
 		size += swapsSize
+	}
+	if r.trace != nil {
+		flags |= flagTrace
+		size += traceSize
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(size))
 	b = binary.BigEndian.AppendUint64(b, r.id)
@@ -110,7 +119,7 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.swaps > 0 {
 		b = binary.BigEndian.AppendUint64(b, r.swaps)
 	}
-	return b
+	return append(b, r.trace...)
 }
 
 // parseRequest reads a whole frame, its length included. The commands lie in it.
@@ -119,7 +128,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch|flagSwaps) != 0 {
+	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch|flagSwaps|flagTrace) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
 	end := len(frame) - deadlineSize
@@ -146,6 +155,12 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		}
 		r.swaps = binary.BigEndian.Uint64(r.commands)
 		r.commands = r.commands[swapsSize:]
+	}
+	if flags&flagTrace != 0 {
+		if len(r.commands) < traceSize {
+			return requestFrame{}, fmt.Errorf("%w: request of %d bytes without its trace", ErrProtocol, len(frame))
+		}
+		r.trace, r.commands = r.commands[:traceSize:traceSize], r.commands[traceSize:]
 	}
 	if !countFits(int64(r.count), len(r.commands)) {
 		return requestFrame{}, fmt.Errorf("%w: %d commands in %d bytes", ErrProtocol, r.count, len(r.commands))

@@ -195,6 +195,10 @@ type Config struct {
 
 	SlowlogSlowerThan time.Duration // commands that took longer are logged; negative is off
 	SlowlogMaxLen     int           // entries that SLOWLOG keeps
+	// OTLPEndpoint is the URL of an OpenTelemetry collector, OTLP over HTTP, or its host:port; empty: none. OTLPSample
+	// is the share of requests that it gets traces of, from 0 to 1.
+	OTLPEndpoint string
+	OTLPSample   float64
 
 	// StrictSlots refuses commands on several keys that would fail on a cluster where
 	// these lie at several nodes, on one node as well.
@@ -278,6 +282,7 @@ func DefaultConfig() Config {
 		AuthTimeout:       time.Minute,
 		SlowlogSlowerThan: 10 * time.Millisecond,
 		SlowlogMaxLen:     128,
+		OTLPSample:        0.001,
 	}
 }
 

@@ -29,4 +29,5 @@ func (n *Node) kill() {
 	n.cluster.close()
 	n.cluster.forwardConns.wait(context.Background())
 	_, _, _ = n.store.Close(), n.closeWeb(over), n.metrics.Close()
+	n.traces.Close()
 }

@@ -43,6 +43,7 @@ func (w *way) Send(batch []byte, requests int, terms resp.Terms, timeout time.Du
 	}
 	c.Commands, c.N, c.RESP3, c.Early = batch, requests, terms.RESP3, terms.Early
 	c.Keeps, c.Author, c.NoTouch, c.Swaps = terms.Keeps, terms.Author, terms.NoTouch, terms.Swaps
+	c.Trace = terms.Trace
 	c.Timeout, c.Done = timeout, arrived
 	if err := w.peer.Send(c); err != nil {
 		return linkError(err)
@@ -69,7 +70,7 @@ func (w *way) Wait() (resp.Replies, error) {
 		at += int(n)
 		w.ends = append(w.ends, at)
 	}
-	return resp.Replies{Bytes: w.call.Reply, Ends: w.ends, Statuses: w.statuses}, nil
+	return resp.Replies{Bytes: w.call.Reply, Ends: w.ends, Statuses: w.statuses, At: w.call.Ended}, nil
 }
 
 // linkError says in resp's words what became of a batch.

@@ -17,6 +17,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/environment"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
@@ -47,7 +48,8 @@ type Node struct {
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
 	webServed chan struct{}
-	page      *page.Page // of web
+	page      *page.Page      // of web
+	traces    *trace.Exporter // nil: none
 	decisions decisions.Log
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
@@ -149,6 +151,13 @@ func (n *Node) open() (err error) {
 		scope = n.metrics.Scope()
 	}
 	n.clock, n.ownClock = n.cfg.env.Clocks()
+	if n.traces, err = trace.Open(trace.Config{
+		Endpoint: n.cfg.OTLPEndpoint, Sample: n.cfg.OTLPSample, Node: n.id, Cluster: n.cfg.Cluster, Version: n.cfg.Version,
+		Logger: n.cfg.Logger, Dial: n.cfg.env.Dialer(),
+	}); err != nil {
+		return err
+	}
+	undo = append(undo, n.traces.Close)
 	n.server, err = resp.NewServer(resp.Config{
 		Store:     n.store,
 		Settings:  n.cfg.settings(),
@@ -170,6 +179,11 @@ func (n *Node) open() (err error) {
 		Databases: n.databases, Shutdown: func() { n.finish(nil) },
 		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
 		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope, Rounds: &n.cfg.env.Conns.Rounds,
+		Traces: n.traces, AckTimes: func(tap *store.Tap, change uint64, visit func(string, time.Time)) {
+			if c := n.part.Load(); c != nil {
+				c.engine.AckTimes(tap, change, visit)
+			}
+		},
 	})
 	if err != nil {
 		return err
@@ -402,6 +416,7 @@ func (n *Node) Close() error {
 		n.cluster.close()
 		// HTTP last: probes see that the node stops for as long as it does.
 		n.closeErr = errors.Join(err, n.closeStore(), n.closeWeb(ctx), n.metrics.Close())
+		n.traces.Close()
 	})
 	return n.closeErr
 }

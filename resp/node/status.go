@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/node/internal/facts"
 	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/resp/status"
@@ -63,7 +64,7 @@ func (o overview) Moves() resp.Moves {
 	}
 	m.Feeding = c.readiness.feedStatus()
 	m.Scrub = *c.scrub()
-	m.Short, m.Lost = c.readiness.shortages(st)
+	m.Short, m.Lost = facts.Shortages(st, c.members.Nodes())
 	m.Lease.Valid = true
 	if l := leaseOf(c.engine.LeaseStats()); l != nil {
 		m.Lease = *l
@@ -116,7 +117,7 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 		Asked: sr.c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
 		Ranges: st.Len(), Nodes: sr.reportNodes(st),
 	}
-	r.Short, r.Lost = sr.c.readiness.shortages(st)
+	r.Short, r.Lost = facts.Shortages(st, sr.c.members.Nodes())
 	r.Leader, _ = sr.c.table.Leader()
 	if of.Strategy.Name == strategy.Buckets {
 		r.Buckets = status.BucketsOf(st.Placement())
@@ -252,4 +253,13 @@ func reportHandoff(st *table.State, h *table.Handoff, source queryResult) status
 	}
 	r.SetLeft()
 	return r
+}
+
+// feedStatus is how this node stands with its backups.
+func (rd *readiness) feedStatus() (s status.Feeding) {
+	for _, f := range rd.c.engine.Feeds() {
+		s.Pending += f.Pending
+		s.PendingFor = max(s.PendingFor, f.Waits.Seconds())
+	}
+	return s
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/unixsocket"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
+	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 	"github.com/ringside-kv/ringside/resp/node/internal/policies"
@@ -305,5 +306,11 @@ func (c Config) validateTimes(f *faults) {
 	if c.SlowlogSlowerThan > time.Hour {
 		f.add("slowlog-slower-than", "%v is more than an hour (a number without a unit counts seconds, not microseconds as in redis.conf: use 10ms, say)",
 			c.SlowlogSlowerThan)
+	}
+	if _, err := trace.Endpoint(c.OTLPEndpoint); err != nil && c.OTLPEndpoint != "" {
+		f.add("otlp-endpoint", "%v", err)
+	}
+	if !(c.OTLPSample >= 0 && c.OTLPSample <= 1) {
+		f.add("otlp-sample", "%v is not a share of requests between 0 and 1", c.OTLPSample)
 	}
 }

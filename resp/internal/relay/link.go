@@ -36,6 +36,8 @@ type Terms struct {
 	// Swaps is how many swaps of databases the sender knows of. The heads of its keys are by these; who
 	// knows of more or fewer does not run what has keys.
 	Swaps uint64
+	// Trace is the context of a trace that the requests belong to; nil: none. See package trace.
+	Trace []byte
 }
 
 // A Way carries one batch at a time to another node. It belongs to one goroutine.
@@ -57,4 +59,6 @@ type Replies struct {
 	Ends  []int // where each of them ends
 	// Statuses are those of the first replies; the others have Run.
 	Statuses []Status
+	// At is when they arrived; zero if that is not known.
+	At time.Time
 }

@@ -55,19 +55,24 @@ func (a *Answers) Drop(n int) {
 // Left reports whether there are none.
 func (a *Answers) Left() bool { return len(a.runs) == 0 }
 
-// Sent counts all replies as having left now.
-func (a *Answers) Sent(s *Stats, now time.Duration) {
+// Sent counts all replies as having left now. It returns the command that took longest, and how long.
+func (a *Answers) Sent(s *Stats, now time.Duration) (slowest *command.Row, longest time.Duration) {
 	for _, run := range a.runs {
 		if run.cmd == nil {
 			continue
 		}
-		c, took := &s.Commands[cmp.Or(run.cmd.As, run.cmd).ID], now-run.arrived
+		cmd, took := cmp.Or(run.cmd.As, run.cmd), now-run.arrived
+		if took > longest {
+			slowest, longest = cmd, took
+		}
+		c := &s.Commands[cmd.ID]
 		c.answered[durations.Bucket(took)].Add(int64(run.n))
 		c.answeredNanos.Add(int64(took) * int64(run.n))
 	}
 	if a.runs = a.runs[:0]; cap(a.runs) > keepAnswerRuns {
 		a.runs = nil
 	}
+	return slowest, longest
 }
 
 // keepAnswerRuns is for how many runs a connection keeps memory.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // ErrUnknown says that a write was executed but could not be made durable, so that it may or
@@ -54,7 +55,14 @@ type Commit struct {
 	// Writes tells that it has something for the log, unlike a reader.
 	Writes bool
 	Waiter Waiter
+	// Times, if set, is filled in before the waiter is told.
+	Times  *Times
 	number uint64
+}
+
+// Times are when the group of a commit was made durable.
+type Times struct {
+	Began, Ended time.Time
 }
 
 // New returns a queue, whose goroutine runs until Close. sync returns once all that has been applied
@@ -154,6 +162,7 @@ func (s *Queue) round() (some, closed bool) {
 // settle makes a group of commits durable, with one sync for all: what comes while it
 // is under way makes the next group.
 func (s *Queue) settle(group []Commit) {
+	began := time.Now()
 	err := s.failed()
 	if slices.ContainsFunc(group, func(e Commit) bool { return e.Writes }) {
 		err = s.sync()
@@ -163,7 +172,11 @@ func (s *Queue) settle(group []Commit) {
 	} else {
 		s.settled.Store(group[len(group)-1].number)
 	}
+	times := Times{began, time.Now()}
 	for i := range group {
+		if t := group[i].Times; t != nil {
+			*t = times
+		}
 		if w := group[i].Waiter; w != nil {
 			w.Settled(err)
 		}

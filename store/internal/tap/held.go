@@ -171,6 +171,13 @@ func (sc *Seen) SeeAll(ts *Set, ranges []ring.Range) {
 	}
 }
 
+// Each calls visit for each of them.
+func (sc Seen) Each(visit func(tap *Tap, number uint64)) {
+	for _, h := range sc {
+		visit(h.tap, h.number)
+	}
+}
+
 // Held reports whether one of them has not been acknowledged.
 func (sc Seen) Held() bool {
 	for _, h := range sc {

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"context"
 	"net"
 	"os"
 	"time"
@@ -109,6 +110,14 @@ func (e *Environment) Bus() bus.Network {
 		return trackedBus{e.Conns, bus.System{}}
 	}
 	return trackedBus{e.Conns, e.Network}
+}
+
+// Dialer connects to what is no node; nil stands for the system's network.
+func (e *Environment) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
+	if e.Network == nil {
+		return nil
+	}
+	return func(ctx context.Context, _, addr string) (net.Conn, error) { return e.Network.Dial(ctx, addr) }
 }
 
 // Gossip is the network of gossip.

@@ -3,8 +3,10 @@ package facts
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"slices"
 
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
@@ -18,6 +20,26 @@ func CountAlive(nodes []members.Node) (alive, all int) {
 		}
 	}
 	return alive, len(nodes)
+}
+
+// Shortages counts the ranges that have fewer backups than are wanted, or than there are other stores to have them, and
+// those of which no node with a copy seems to be there.
+func Shortages(st *table.State, nodes []members.Node) (short, lost int) {
+	alive := make(map[string]bool)
+	for _, m := range nodes {
+		alive[m.ID] = m.Status == members.Alive
+	}
+	want := min(st.Cluster().Backups, max(len(st.MembersOf())-1, 0))
+	for row := range st.Rows() {
+		there := func(node string) bool { return alive[node] }
+		if len(row.Backups) < want {
+			short++
+		}
+		if !there(row.Primary) && !slices.ContainsFunc(row.Backups, there) {
+			lost++
+		}
+	}
+	return short, lost
 }
 
 // Certificate returns the certificate of a server, nil if it has none.
