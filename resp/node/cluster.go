@@ -161,6 +161,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
+	c.switcher.opened.Store(true)
 	c.strategy, c.policies = placing.Agreed{Own: own, State: c.table.State}, c.policyChanger(token)
 	c.values = &values.Keeper{Table: c.table, Tell: n.server.SetValues, Dir: cfg.Dir, Logger: cfg.Logger}
 	if err = c.values.Open(); err != nil {

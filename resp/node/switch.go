@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
@@ -21,6 +22,9 @@ import (
 // switcher switches the strategy and reports the progress.
 type switcher struct {
 	c *cluster
+
+	// opened tells that c.table is there: the table dials other nodes while it is still being opened.
+	opened atomic.Bool
 
 	mu sync.Mutex
 	// versions of the bus protocol that the present starts of other nodes speak, by node.
@@ -60,7 +64,7 @@ func (sw *switcher) version(n *table.Node) uint16 {
 // neededVersion is the oldest version of the bus protocol that other nodes may speak: those that do
 // not understand the table stay out.
 func (sw *switcher) neededVersion() uint16 {
-	if sw.c.table == nil {
+	if !sw.opened.Load() {
 		return 0
 	}
 	st := sw.c.table.State()
