@@ -120,6 +120,12 @@ func TestBackupTakesOver(t *testing.T) {
 							t.Fatalf("round %d: not all is served again", round)
 						}
 					}
+					// The store refuses writes in ranges that it still follows, also where the only backup is away.
+					for row := range c.agreed.State().Rows() {
+						if c.nodes[row.Primary].store.follows(row.Range) {
+							t.Errorf("round %d: %s serves %v, and still follows its earlier primary", round, row.Primary, row.Range)
+						}
+					}
 					c.join(id)
 					c.settle("that it is back")
 					c.copies(backups + 1)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -243,9 +244,28 @@ var (
 	errMemoryClosed  = errors.New("the feed is closed")
 )
 
-func (m *memory) ReceiveFeed() feed.IncomingFeed { return &memoryFeed{m: m} }
+func (m *memory) ReceiveFeed() feed.IncomingFeed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := &memoryFeed{m: m}
+	m.feeds = append(m.feeds, f)
+	return f
+}
 
-func (f *memoryFeed) SetRanges(ranges []ring.Range) { f.ranges = slices.Clone(ranges) }
+func (f *memoryFeed) SetRanges(ranges []ring.Range) {
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.ranges = slices.Clone(ranges)
+}
+
+// follows reports whether the memory takes in changes of another node in a range.
+func (m *memory) follows(r ring.Range) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.feeds, func(f *memoryFeed) bool {
+		return slices.ContainsFunc(f.ranges, func(at ring.Range) bool { return spans.Overlap(at, r) })
+	})
+}
 
 func (f *memoryFeed) Apply(batches [][]byte, done func(error)) error {
 	for _, batch := range batches {
@@ -296,7 +316,10 @@ func (f *memoryFeed) Cut(batch []byte, to []ring.Range) ([]byte, error) {
 	return json.Marshal(pairs)
 }
 
-func (f *memoryFeed) Close() { f.broken = errMemoryClosed }
+func (f *memoryFeed) Close() {
+	f.SetRanges(nil)
+	f.broken = errMemoryClosed
+}
 
 // TestMemoryIsFollowedAsAStoreIs: what other tests take for granted.
 func TestMemoryIsFollowedAsAStoreIs(t *testing.T) {

@@ -27,6 +27,7 @@ type memory struct {
 	full  bool   // there is no room
 
 	follow []*memoryFollow
+	feeds  []*memoryFeed
 	broken atomic.Int64          // how many of them have ended with an error
 	held   map[string]memoryHeld // of the last change of each key
 	number uint64                // of the last change that was given

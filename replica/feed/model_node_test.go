@@ -322,7 +322,7 @@ func (n *mnode) turn() {
 	})
 	n.take(u, st, nil)
 	n.seen = st
-	n.open(u.opening)
+	n.open(u.begun)
 }
 
 func (n *mnode) take(u *transition, st *table.State, then func()) {

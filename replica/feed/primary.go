@@ -214,12 +214,15 @@ func (f *primaryFeed) update() {
 	f.state.minInSync = f.hub.cfg.MinInSync()
 	u := f.state.planTransition(st, f.isDrained)
 	f.mu.Unlock()
+	// This node follows no earlier primary where its own term begins. A row without backups opens with the transition,
+	// and the store refuses units in what it follows.
+	f.hub.backups.endTerms(u.begun)
 	if err := f.applyTransition(u, st, nil, nil); err != nil {
 		f.hub.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
 		return
 	}
 	f.seenState = st
-	f.openTerms(u.opening)
+	f.openTerms(u.begun)
 }
 
 // invalidate makes the next update look at the whole table again.

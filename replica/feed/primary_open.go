@@ -12,14 +12,9 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// openTerms brings the members of rows whose term begins up to date and has them join. The rows
+// openTerms brings the members of rows whose term begins up to date and has them join. Rows with members
 // stay closed to clients until all have joined or were released. transitionMu is held.
 func (f *primaryFeed) openTerms(ts []*rowTerm) {
-	if len(ts) == 0 {
-		return
-	}
-	// This node follows no earlier primary there any more.
-	f.hub.backups.endTerms(ts)
 	by := make(map[string][]*rowTerm)
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -239,7 +239,7 @@ func TestRowOpensOnceAllHaveJoined(t *testing.T) {
 	st := officeState(t, []string{"n1", "n2"})
 	u := d.by(st)
 	row, _ := st.Row(0)
-	if len(u.opening) != 1 || d.serves(row) {
+	if len(u.begun) != 1 || d.serves(row) {
 		t.Fatal("it is open")
 	}
 	d.markJoined("n1", []*rowTerm{d.termAt(0)})
@@ -377,7 +377,7 @@ func TestBoundsChangeWithoutATerm(t *testing.T) {
 	q := d.termAt(0).quorum
 	st = then(t, st, &table.Split{Cuts: []table.Cut{{Row: refAt(t, st, 0), At: []ring.Token{1 << 30, 1 << 31}}}})
 	u := d.by(st)
-	if len(u.rebounded) != 3 || len(u.opening) != 0 || len(u.moves) != 0 || len(u.lost) != 0 {
+	if len(u.rebounded) != 3 || len(u.begun) != 0 || len(u.moves) != 0 || len(u.lost) != 0 {
 		t.Fatalf("%+v", u)
 	}
 	for row := range st.Rows() {
@@ -386,7 +386,7 @@ func TestBoundsChangeWithoutATerm(t *testing.T) {
 		}
 	}
 	st = then(t, st, &table.Merge{Runs: []table.Run{{Rows: []table.Ref{refAt(t, st, 0), refAt(t, st, 1<<30)}}}})
-	if u := d.by(st); len(u.rebounded) != 1 || len(u.opening) != 0 || len(u.moves) != 0 {
+	if u := d.by(st); len(u.rebounded) != 1 || len(u.begun) != 0 || len(u.moves) != 0 {
 		t.Errorf("%+v", u)
 	}
 }

@@ -14,8 +14,8 @@ type transition struct {
 	terms     []*rowTerm
 	moves     []tapMove
 	rebounded []*rowTerm // rows that continue under other bounds: all members are told
-	opening   []*rowTerm
-	lost      []*quorum // quorums whose open changes have an unknown outcome
+	begun     []*rowTerm // terms that begin
+	lost      []*quorum  // quorums whose open changes have an unknown outcome
 }
 
 // A tapMove gives a range to a quorum, or to none if quorum is nil.
@@ -49,9 +49,7 @@ func (p *primaryState) planTransition(st *table.State, still func(ring.Range) bo
 			u.rebounded = append(u.rebounded, t)
 		default:
 			t.termState = &termState{learned: p.hasLearned(row.Range), notJoined: slices.Clone(row.Backups)}
-			if len(row.Backups) > 0 {
-				u.opening = append(u.opening, t)
-			}
+			u.begun = append(u.begun, t)
 		}
 		t.backups, t.members = row.Backups, t.requiredMembers(row)
 		u.terms = append(u.terms, t)

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+)
+
+// A libraryReport is what the commands of one client library have come to.
+type libraryReport struct {
+	Commands int64            `json:"commands"`
+	Failed   map[string]int64 `json:"failed"` // by error
+	Slowest  int64            `json:"slowest_ms"`
+}
+
+// libraryRate is how many commands a second each library sends.
+const libraryRate = 2500
+
+// TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut has client libraries with their defaults write and read through
+// one node of three while another node joins, while their own node is stopped by SIGTERM and started again, and while
+// the other node leaves: no command fails.
+func TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut(t *testing.T) {
+	if os.Getenv("RINGSIDE_APPS") == "" {
+		t.Skip("it runs programs of others: go tool task test:apps runs it")
+	}
+	a := &appRun{t: t, dir: t.TempDir()}
+	if err := os.CopyFS(a.dir, os.DirFS(filepath.Join("testdata", "apps"))); err != nil {
+		t.Fatal(err)
+	}
+	npm := program("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "redis@5.12.1", "ioredis@5.11.1")(a)
+	if !npm {
+		t.Log("ioredis and node-redis are left out: they need npm, and from it redis@5.12.1 and ioredis@5.11.1")
+	}
+	c := newProcessCluster(t, "buckets", "--backups", "1")
+	for _, id := range []string{"a", "b", "c"} {
+		c.start(id)
+	}
+	c.settled("a", "b", "c")
+	c.copied("a", "b", "c")
+	own := c.nodes[1]
+	var sent atomic.Int64 // commands of the libraries that run in this process
+	goesOn := func(when string) {
+		until, last := sent.Load()+2*libraryRate, ""
+		c.await("the libraries go on "+when, func() bool { return sent.Load() >= until }, &last)
+	}
+	stops := map[string]func() *libraryReport{
+		"go-redis": loadByGoRedis(t, own.addr, &sent),
+		// Rueidis knows no notices of maintenance, and repeats no write whose connection ends.
+		"rueidis": loadByRueidis(t, c.nodes[0].addr, &sent),
+	}
+	if npm {
+		for _, library := range []string{"ioredis", "node-redis"} {
+			stops[library] = a.loadByNode(library, own.addr)
+		}
+	}
+	goesOn("before anything happens")
+	t.Log("d joins")
+	d := c.start("d")
+	c.settled("a", "b", "c", "d")
+	c.copied("a", "b", "c", "d")
+	t.Log("b, the node of the clients, is stopped and started")
+	stopped := own.serverProcess
+	own.stop(syscall.SIGTERM)
+	own.alive = false
+	c.restart(own)
+	c.settled("a", "b", "c", "d")
+	c.copied("a", "b", "c", "d")
+	t.Log("d leaves")
+	client := d.client()
+	defer client.Close()
+	if err := client.Do(context.Background(), "RING", "LEAVE").Err(); err != nil {
+		t.Fatal(err)
+	}
+	d.alive = false
+	c.settled("a", "b", "c")
+	goesOn("after the leave")
+	for library, stop := range stops {
+		r := stop()
+		t.Logf("%s: %d commands, the slowest pair %d ms, failed %v", library, r.Commands, r.Slowest, r.Failed)
+		if len(r.Failed) > 0 || r.Commands < 100 {
+			t.Errorf("%s: commands have failed", library)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the programs said:\n%s\nand b, before it stopped:\n%s\nafter it:\n%s\nand d:\n%s", &a.output, &stopped.log, &own.log, &d.log)
+	}
+}
+
+// loadByNode starts a program of Node.js.
+func (a *appRun) loadByNode(library, addr string) (stop func() *libraryReport) {
+	cmd := a.command(addr, "node", "library_load.mjs", library, "redis://"+addr, strconv.Itoa(libraryRate))
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	kill := time.AfterFunc(10*time.Minute, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	return func() *libraryReport {
+		_ = in.Close()
+		err := cmd.Wait()
+		kill.Stop()
+		r := new(libraryReport)
+		if err == nil {
+			err = json.Unmarshal(out.Bytes(), r)
+		}
+		if err != nil {
+			a.t.Errorf("%s: %v\n%s", library, err, &out)
+		}
+		return r
+	}
+}
+
+// loadBy has goroutines write and read by set and get, as [appRun.loadByNode] does.
+func loadBy(library string, sent *atomic.Int64, set func(key, value string) error, get func(key string) (string, error)) (stop func() *libraryReport) {
+	const loops = 20
+	var over atomic.Bool
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	r := &libraryReport{Failed: make(map[string]int64)}
+	tick := 2 * time.Second * loops / libraryRate
+	for i := range loops {
+		running.Go(func() {
+			for n := 0; !over.Load(); n++ {
+				key, value, began := fmt.Sprintf("%s:%d:%d", library, i, n%500), strconv.Itoa(n), time.Now()
+				err := set(key, value)
+				if err == nil {
+					var got string
+					if got, err = get(key); err == nil && got != value {
+						err = fmt.Errorf("%s is %s instead of %s", key, got, value)
+					}
+				}
+				took := time.Since(began)
+				sent.Add(2)
+				mu.Lock()
+				r.Commands += 2
+				r.Slowest = max(r.Slowest, took.Milliseconds())
+				if err != nil {
+					r.Failed[err.Error()]++
+				}
+				mu.Unlock()
+				time.Sleep(max(tick-took, 0))
+			}
+		})
+	}
+	return func() *libraryReport {
+		over.Store(true)
+		running.Wait()
+		return r
+	}
+}
+
+func loadByGoRedis(t *testing.T, addr string, sent *atomic.Int64) (stop func() *libraryReport) {
+	client := redis.NewClient(&redis.Options{Addr: addr})
+	t.Cleanup(func() { _ = client.Close() })
+	ctx := context.Background()
+	return loadBy("go-redis", sent, func(key, value string) error { return client.Set(ctx, key, value, 0).Err() },
+		func(key string) (string, error) { return client.Get(ctx, key).Result() })
+}
+
+func loadByRueidis(t *testing.T, addr string, sent *atomic.Int64) (stop func() *libraryReport) {
+	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	ctx := context.Background()
+	return loadBy("rueidis", sent, func(key, value string) error {
+		return client.Do(ctx, client.B().Set().Key(key).Value(value).Build()).Error()
+	}, func(key string) (string, error) { return client.Do(ctx, client.B().Get().Key(key).Build()).ToString() })
+}
