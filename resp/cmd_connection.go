@@ -187,7 +187,7 @@ func cmdReset(x *call) {
 	}
 	s.redirect = x.srv.settings.Redirect.Load()
 	s.readonly = false
-	s.early = false
+	s.early, s.atomic = false, false
 	s.noEvict.Store(false)
 	s.noTouch.Store(false)
 	x.conn.unit.SetNoTouch(false)

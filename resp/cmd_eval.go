@@ -20,9 +20,8 @@ import (
 // their latches: so it is atomic, and its commands are committed together.
 
 const (
-	msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
-	msgNoScript = "NOSCRIPT No matching script. Please use EVAL."
-
+	msgNonLocal     = "ERR Script attempted to access a non local key in a cluster node"
+	msgNoScript     = "NOSCRIPT No matching script. Please use EVAL."
 	msgManyKeys     = "ERR Number of keys can't be greater than number of args"
 	msgNegativeKeys = "ERR Number of keys can't be negative"
 )
@@ -165,6 +164,7 @@ func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 		if n := len(reply); n > at+3 && reply[at] == '-' {
 			x.RefuseRequest = string(reply[at+1 : n-2]) // it says where the script was
 		}
+	case err == nil && run.Wrote.Load() && undoScript(x, reply[at:]):
 	case errors.Is(err, script.ErrTooLarge) && run.Wrote.Load():
 		x.RefuseRequest = command.MsgReplyTooLarge
 	case errors.Is(err, script.ErrTooLarge):

@@ -11,7 +11,7 @@ import (
 // and puts all replies in order. It returns how many requests it has answered.
 func (c *conn) forward(reqs []request, routes *Routes) int {
 	for _, b := range c.far {
-		b.bytes, b.shared, b.requests, b.link = b.bytes[:0], false, 0, nil
+		b.bytes, b.shared, b.requests, b.link, b.atomic = b.bytes[:0], false, 0, nil, false
 	}
 	for len(c.far) < len(routes.links) {
 		c.far = append(c.far, &batch{})
@@ -22,6 +22,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			r.sent = b
 			c.readsFar(r)
 			b.link = routes.links[r.owner]
+			b.atomic = b.atomic || goesAtomic(c, r)
 			b.add(c.wire(r))
 		}
 	}
@@ -206,7 +207,7 @@ func (c *conn) retryForward(r *request) {
 			c.awaitRoutes(routes, left)
 			continue
 		}
-		b := &batch{link: routes.links[owner], bytes: c.wire(r), requests: 1}
+		b := &batch{link: routes.links[owner], bytes: c.wire(r), requests: 1, atomic: goesAtomic(c, r)}
 		c.readsFar(r)
 		sendFor(c, b, left, nil)
 		reply, err := b.reply()

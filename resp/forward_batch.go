@@ -35,6 +35,7 @@ type batch struct {
 	status   Status // of the reply taken last
 
 	departure trace.Departure
+	atomic    bool // see isAtomic
 }
 
 // add adds a request. A large one that is alone is not copied: its bytes stay where they

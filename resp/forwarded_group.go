@@ -26,6 +26,8 @@ type Forwarded struct {
 	NoTouch bool
 	// Swaps is as in [Terms].
 	Swaps uint64
+	// Atomic: an error undoes the transaction or script that it has.
+	Atomic bool
 	// From is the node that forwards it; empty: this one. Trace is as in [Terms].
 	From  string
 	Trace []byte
@@ -115,7 +117,7 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
-	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps && b.Trace == nil && other.Trace == nil
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps && b.Atomic == other.Atomic && b.Trace == nil && other.Trace == nil
 }
 
 // late tells whether the batch is given up at a time on [Config.Clock].
@@ -137,7 +139,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	if batches[0].RESP3 {
 		c.out.Proto = 3
 	}
-	c.session.early = batches[0].Early
+	c.session.early, f.atomic = batches[0].Early, batches[0].Atomic
 	f.keeper, f.swaps = batches[0].Keeper, batches[0].Swaps
 	c.unit.SetAuthor(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.unit.SetNoTouch(batches[0].NoTouch)

@@ -29,6 +29,8 @@ type session struct {
 	readonly bool
 	// early: replies to writes need not wait for backups.
 	early bool
+	// atomic: see isAtomic.
+	atomic bool
 	// wasEarly: some replies may not have.
 	wasEarly bool
 	started  time.Duration // on the server's clock

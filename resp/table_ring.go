@@ -32,6 +32,7 @@ var ringCommands = []command.Row{
 		Subs: []*command.Row{
 			ringQuery("ack", -2, cmdRingAck),
 			ringQuery("info", 2, cmdRingInfo),
+			ringQuery("atomic", -2, cmdRingAtomic),
 			ringQuery("explain", 3, cmdRingExplain),
 			ringQuery("locate", 3, cmdRingLocate),
 			{
@@ -114,6 +115,7 @@ var ringCommands = []command.Row{
 			ringOrder("scrub", -2, cmdRingScrub),
 			ringOrder("recreate", -3, cmdRingRecreate),
 			ringOrder("pin", 3, cmdRingPin),
+			ringOrder("user", -4, cmdRingUser),
 			{
 				Name: "help", Arity: 2, Group: "cluster", Run: admin.RingHelp,
 				Flags: command.FlagLoading | command.FlagStale,

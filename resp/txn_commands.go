@@ -105,6 +105,10 @@ func cmdExec(x *call) {
 		m.end()
 		x.Error(msgExecAbort)
 		return
+	case isAtomic(x.conn) && !m.shipsAll():
+		m.end()
+		x.Error(msgNotUndoing)
+		return
 	}
 	defer m.end()
 	e := execution{call: x, multi: m}
@@ -302,7 +306,7 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 			c.waitOn(left, routes.next)
 			continue
 		}
-		b := &batch{bytes: r.raw, requests: 1}
+		b := &batch{bytes: r.raw, requests: 1, atomic: goesAtomic(c, &r)}
 		if owner == ownerSelf {
 			c.runPart(b, c.termsHere(), routes.swaps())
 		} else {

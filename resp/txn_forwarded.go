@@ -17,7 +17,7 @@ import (
 // RING WATCH answers each key with a token, which says all that matters for whether it has
 // changed since: which process served it in which epoch, the key's version, its expiry.
 // RING EXEC runs the commands, each its number of words and these, in one unit, if the tokens
-// of the keys that are watched still hold; else its reply is null.
+// of the keys that are watched still hold; else its reply is null. If its sender is atomic, an error undoes all.
 //
 // Invariant: both hold the latches of their keys, and go by the routes of their unit. So
 // whoever writes between them does it under the same latch in the same process, where the
@@ -103,19 +103,22 @@ func cmdRingExec(x *call) {
 	}
 	x.Array(command.CountQueued(cmds))
 	for _, args := range command.EachQueued(cmds) {
+		at := len(x.Buf)
 		cmd, msg := x.srv.table.Lookup(args)
 		if msg == "" && (cmd.Between && cmd.As == nil || !cmd.Keyed && !cmd.Neutral) {
 			msg = "ERR '" + cmd.Full + "' is not forwarded"
 		}
 		if msg != "" {
-			x.conn.reject(cmd, msg)
+			if x.conn.reject(cmd, msg); undoTransaction(x, x.Buf[at:]) {
+				return
+			}
 			continue
 		}
 		if err := x.conn.writable(cmd, args); err != nil { // since the first command
 			x.RefuseRequest = command.ErrorText(err)
 			return
 		}
-		if x.inner(cmd, args); x.StartsAgain() {
+		if x.inner(cmd, args); x.StartsAgain() || undoTransaction(x, x.Buf[at:]) {
 			return
 		}
 	}

@@ -223,10 +223,8 @@ func (c *conn) transact(r *request) {
 		return
 	}
 	denyQueued(c)
-	for i := range m.cmds {
-		if !m.cmds[i].ships() {
-			return
-		}
+	if !m.shipsAll() {
+		return
 	}
 	c.become(r, m.request(0, len(m.cmds), true))
 	r.by = m.by

@@ -26,6 +26,7 @@ import (
 // fills of the cache that began before the mark was set are refused.
 func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 	if u.batch == nil && u.failure == nil {
+		u.countNoted()
 		if n := u.queueEvents(nil); n != nil {
 			n.Settled(nil) // they tell of nothing that is written
 		}
@@ -166,7 +167,7 @@ func (u *Unit) forget() {
 	u.headers, u.rangeTombstones = 0, 0
 	clear(u.touched)
 	u.touched = u.touched[:0]
-	u.events = u.events[:0]
+	u.events, u.noted = u.events[:0], u.noted[:0]
 	u.pieces.dropChanged(0)
 	u.elements.Forget()
 	u.row.Forget()
@@ -175,7 +176,7 @@ func (u *Unit) forget() {
 		u.own = ownChanges{}
 	}
 	if cap(u.changes) > 1<<11 {
-		u.changes, u.deltas, u.index, u.events = nil, nil, nil, nil
+		u.changes, u.deltas, u.index, u.events, u.noted = nil, nil, nil, nil, nil
 	}
 }
 
@@ -293,6 +294,7 @@ func (u *Unit) apply(w Waiter) error {
 	if taps != nil {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
+	u.countNoted()
 	if !u.batch.Empty() {
 		s.versions.NoteBatch(u.batch.Reader())
 	}

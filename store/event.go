@@ -51,6 +51,9 @@ type eventNotes struct {
 	u        *Unit
 	events   []byte
 	replaces bool // see SetReplacing
+	// noted are places of keys with events that do not count for watches yet, since Abort has to take them back: those of
+	// a transaction or script.
+	noted []Place
 }
 
 // Note notes an event of a key that belongs to what the unit has done so far. If the unit's
@@ -59,9 +62,11 @@ type eventNotes struct {
 // A watch of a key (see Version) takes an event for a change, but for a miss: a write that
 // leaves all as it was is one in Redis.
 func (en *eventNotes) Note(c EventClass, name string, key []byte) {
-	if c != EventMiss {
-		if en.u.s.versions.Watched() {
-			en.u.s.versions.Note(en.u.Place(key))
+	if c != EventMiss && en.u.s.versions.Watched() {
+		if place := en.u.Place(key); en.u.grow != nil {
+			en.noted = append(en.noted, place)
+		} else {
+			en.u.s.versions.Note(place)
 		}
 	}
 	if en.u.s.events.IsWanted(c) {
@@ -79,6 +84,14 @@ func (en *eventNotes) noteNew(key []byte) {
 	if !en.u.following && !en.u.copying && !en.replaces {
 		en.Note(EventNew, "new", key)
 	}
+}
+
+// countNoted has the events of a transaction or script count for watches.
+func (en *eventNotes) countNoted() {
+	for _, p := range en.noted {
+		en.u.s.versions.Note(p)
+	}
+	en.noted = en.noted[:0]
 }
 
 // queueEvents queues the unit's events and returns what is to be told in place of w when the

@@ -211,11 +211,11 @@ func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (la
 type Version = keyversion.Version
 
 // Version returns the version of a key, whose latch the unit must hold. The unit's own
-// changes count once they are applied.
+// changes count once they are applied, its events at once.
 func (u *Unit) Version(key []byte) Version {
 	p := u.Place(key)
 	if !u.holds(p) {
 		panic("store: version of a key whose latch is not held")
 	}
-	return u.s.versions.Of(p)
+	return u.s.versions.Of(p).After(p, u.noted)
 }

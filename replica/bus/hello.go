@@ -30,7 +30,7 @@ import (
 // swaps of databases their sender knows of, if there were any.
 // Version 14: the agreed values may hold zones of nodes. What travels is that of version 13.
 // Version 15: key events may be of the class of all changed keys, and RING VALUE is forwarded.
-// Version 16: forwarded commands may carry the context of a trace.
+// Version 16: forwarded commands may carry the context of a trace, and say that an error undoes what they do.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their

@@ -29,6 +29,8 @@ type Call struct {
 	// Swaps is how many swaps of databases this node knows of: see resp. Only nodes of the version
 	// bus.SwapsVersion may be sent more than 0.
 	Swaps uint64
+	// Atomic says that an error undoes what the commands do. A call to a peer of an older version is not sent.
+	Atomic bool
 	// Trace is the context of a trace that the commands belong to, or nil. Peers of older versions are not told.
 	Trace []byte
 	// Lane picks the connection: calls of one lane travel on the same one, in the

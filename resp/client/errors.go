@@ -55,6 +55,7 @@ var errPeerEnds = errors.New("the peer takes no more calls")
 // The errors of the hot path.
 var (
 	errTimeoutNotSent = notSent(ErrTimeout)
+	errNotAtomic      = notSent(errors.New("the node is of an older version, which does not undo transactions"))
 	errTimeoutUnknown = unknown(ErrTimeout)
 	errInUse          = notSent(ErrInUse)
 	errEmpty          = notSent(ErrEmpty)

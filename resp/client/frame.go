@@ -16,7 +16,8 @@ import (
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
 // writes, if that one is not to be told; bit 3, the commands are no use of their keys; bit 4, swaps is how many
-// swaps of databases the asking node knows of, else none; bit 5, trace is the context of a trace. The deadline is in ns on the clock of the side that
+// swaps of databases the asking node knows of, else none; bit 5, trace is the context of a trace; bit 6, an error undoes what the
+// commands do. The deadline is in ns on the clock of the side that
 // serves, 0 for none: so the time that a request lies in buffers counts, also while the serving
 // process is stopped. It comes last, since the time of a large request is put off while its bytes
 // travel. The serving side writes its clock first of all, and in front of each batch of replies;
@@ -45,10 +46,11 @@ const (
 	flagNoTouch = 8 // to peers that speak noTouchVersion
 	flagSwaps   = 16
 	flagTrace   = 32 // to peers that speak traceVersion
+	flagAtomic  = 64 // likewise
 
 	// noTouchVersion is the version of the protocol between nodes from which on peers know flagNoTouch.
 	noTouchVersion = 12
-	// traceVersion is the one from which on peers know flagTrace.
+	// traceVersion is the one from which on peers know flagTrace and flagAtomic.
 	traceVersion = 16
 
 	authorSize = 8 // of a request that says that it keeps
@@ -76,6 +78,7 @@ type requestFrame struct {
 	early    bool
 	keeps    bool
 	noTouch  bool
+	atomic   bool
 	author   int64
 	swaps    uint64
 	trace    []byte        // traceSize bytes, or nil
@@ -111,6 +114,9 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.noTouch {
 		flags |= flagNoTouch
 	}
+	if r.atomic {
+		flags |= flagAtomic
+	}
 	b = append(b, flags)
 	b = binary.BigEndian.AppendUint32(b, r.count)
 	if r.keeps {
@@ -128,7 +134,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch|flagSwaps|flagTrace) != 0 {
+	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch|flagSwaps|flagTrace|flagAtomic) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
 	end := len(frame) - deadlineSize
@@ -138,6 +144,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		early:    flags&flagEarly != 0,
 		keeps:    flags&flagKeeps != 0,
 		noTouch:  flags&flagNoTouch != 0,
+		atomic:   flags&flagAtomic != 0,
 		count:    binary.BigEndian.Uint32(frame[13:]),
 		commands: frame[requestHead:end],
 		deadline: time.Duration(binary.BigEndian.Uint64(frame[end:])),

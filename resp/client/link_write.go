@@ -42,8 +42,12 @@ func (l *link) encode() (large []byte) {
 		c := l.queue.pop()
 		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, swaps: c.Swaps, count: uint32(c.N), commands: c.Commands}
 		r.noTouch = c.NoTouch && l.version >= noTouchVersion
-		if l.version >= traceVersion {
+		switch r.atomic = c.Atomic; {
+		case l.version >= traceVersion:
 			r.trace = c.Trace
+		case c.Atomic:
+			c.finish(errNotAtomic)
+			continue
 		}
 		if c.deadline != 0 {
 			if t == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/replica/bus"
 )
 
 // A bank is accounts on one node, between which clients move money.
@@ -172,6 +174,71 @@ func TestTransactionsLoseNothingWhileNodesComeAndGo(t *testing.T) {
 			t.Error("nobody came in anybody's way")
 		}
 		_ = first.Close()
+		c.close()
+	})
+}
+
+// A user's transactions are undone at whichever node the keys are, once the cluster has agreed on it. A node that is too
+// old to undo one is not sent it.
+func TestAtomicUserIsUndoneAtAllNodes(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			cfg.ForwardTimeout = 2 * time.Second
+			if cfg.ID == "c" {
+				cfg.env.Versions = bus.Versions{Oldest: 3, Newest: 15}
+			}
+		})
+		c.three()
+		c.backups(1)
+		ctx := t.Context()
+		admin := c.client("a")
+		for _, line := range []string{"ACL SETUSER alice on >secret +@all ~*", "RING USER alice ATOMIC ON"} {
+			var words []any
+			for _, word := range strings.Fields(line) {
+				words = append(words, word)
+			}
+			if err := admin.Do(ctx, words...).Err(); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		time.Sleep(time.Second)
+		for _, via := range []string{"a", "b"} {
+			for _, owner := range []string{"a", "b", "c"} {
+				key := c.ownKey(owner)
+				admin.Set(ctx, key, "v", 0)
+				client := c.client(via)
+				conn := client.Conn()
+				if err := conn.AuthACL(ctx, "alice", "secret").Err(); err != nil {
+					t.Fatal(err)
+				}
+				_, err := conn.TxPipelined(ctx, func(p redis.Pipeliner) error {
+					p.Set(ctx, key, "w", 0)
+					p.LPush(ctx, key, "x")
+					return nil
+				})
+				if err == nil || owner != "c" && !strings.HasPrefix(err.Error(), "EXECABORT Transaction undone because of: WRONGTYPE") {
+					t.Errorf("through %s at %s: %v", via, owner, err)
+				}
+				if err := conn.Eval(ctx, "redis.call('SET', KEYS[1], 'w'); error('no')", []string{key}).Err(); err == nil {
+					t.Errorf("through %s at %s: the script succeeds", via, owner)
+				}
+				if got, err := admin.Get(ctx, key).Result(); got != "v" || err != nil {
+					t.Errorf("through %s at %s: %q is left, %v", via, owner, got, err)
+				}
+				_ = conn.Close()
+				_ = client.Close()
+			}
+		}
+		if on, err := admin.Do(ctx, "RING", "USER", "alice", "ATOMIC").Text(); on != "on" || err != nil {
+			t.Errorf("RING USER: %q, %v", on, err)
+		}
+		if err := admin.Do(ctx, "RING", "USER", "alice", "ATOMIC", "OFF").Err(); err != nil {
+			t.Error(err)
+		}
+		if on, err := admin.Do(ctx, "RING", "USER", "alice", "ATOMIC").Text(); on != "off" || err != nil {
+			t.Errorf("RING USER after OFF: %q, %v", on, err)
+		}
+		_ = admin.Close()
 		c.close()
 	})
 }

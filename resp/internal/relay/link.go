@@ -36,6 +36,8 @@ type Terms struct {
 	// Swaps is how many swaps of databases the sender knows of. The heads of its keys are by these; who
 	// knows of more or fewer does not run what has keys.
 	Swaps uint64
+	// Atomic: an error undoes the transaction or script that is sent. A node of an older version is not sent it.
+	Atomic bool
 	// Trace is the context of a trace that the requests belong to; nil: none. See package trace.
 	Trace []byte
 }

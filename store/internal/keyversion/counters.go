@@ -84,5 +84,15 @@ func (vs *Counters) Of(p layout.Place) Version {
 	return Version{vs.all.Load(), counters[stripeOf(p)].Load()}
 }
 
+// After returns what the version of a place will be once events at some places count.
+func (v Version) After(p layout.Place, noted []layout.Place) Version {
+	for _, q := range noted {
+		if stripeOf(p) == stripeOf(q) {
+			v.stripe++
+		}
+	}
+	return v
+}
+
 // NoteAll counts that ranges were emptied.
 func (vs *Counters) NoteAll() { vs.all.Add(1) }
