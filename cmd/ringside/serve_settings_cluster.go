@@ -41,6 +41,8 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"name of the cluster; nodes of another cluster are refused")
 	add("cluster-key", settings.Text(&cfg.ClusterKey, "KEY"),
 		"secret that every node must prove, 16 bytes or more; encrypts the traffic between nodes; required for nodes on other hosts (default: nodes of one machine prove --requirepass)", settings.Secret())
+	add("cluster-key-accept", settings.Text(&cfg.ClusterKeyAccept, "KEY"),
+		"another --cluster-key that other nodes may prove, while the key is being changed node by node", settings.Secret())
 	add("bus-addr", settings.Text(&cfg.BusAddr, "host:port"),
 		"address for other nodes (default: the host of --addr, its port + 10000; 127.0.0.1 if no cluster setting and no --cluster-key is set); off, with --gossip-addr off: none, and the node is alone")
 	add("gossip-addr", settings.Text(&cfg.GossipAddr, "host:port"),

@@ -30,6 +30,9 @@ type Config struct {
 	// Key is the cluster key; empty for none. Nodes with a key refuse those
 	// without. It is not stretched: make it hard to guess.
 	Key []byte
+	// AcceptKey is another key that a peer which dials may prove, while the key of all nodes is being changed; empty for
+	// none. It needs Key, which this node proves when it dials.
+	AcceptKey []byte
 	// Admit returns an error while no peer may shake hands with this node; peers are told
 	// its text. It is called once in each handshake, from any goroutine, and must not
 	// block. Nil admits all.
@@ -99,6 +102,9 @@ func (c *Config) Validate() error {
 	}
 	if n := len(c.Key); n != 0 && (n < minKey || n > maxKey) {
 		errs = append(errs, fmt.Errorf("bus: cluster key of %d bytes is not between %d and %d long", n, minKey, maxKey))
+	}
+	if n := len(c.AcceptKey); n != 0 && (n < minKey || n > maxKey || len(c.Key) == 0) {
+		errs = append(errs, fmt.Errorf("bus: accepted cluster key of %d bytes is not between %d and %d long, or there is no cluster key", n, minKey, maxKey))
 	}
 	if c.Listen == "" {
 		errs = append(errs, errors.New("bus: no address to listen on"))

@@ -29,6 +29,7 @@ type handshake struct {
 	sent, received []byte
 	share          *ecdh.PrivateKey // nil without a key
 	secret         *secret          // nil without a key
+	other          *secret          // of an acceptor with another key that the dialler may prove; else nil
 }
 
 // dialHandshake runs the dialler's side on a connection whose deadline is set. It
@@ -73,6 +74,9 @@ func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net
 		return nil, Peer{}, err
 	}
 	if err := h.agree(h.received, h.sent); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.agreeOther(h.received, h.sent); err != nil {
 		return nil, Peer{}, err
 	}
 	if err := h.checkProof(frameProof, labelDialler); err != nil {
@@ -132,6 +136,14 @@ func (h *handshake) agree(dialler, acceptor []byte) error {
 	return err
 }
 
+// agreeOther is agree for the other key that an acceptor takes. Which of the two is in use, the dialler's proof tells.
+func (h *handshake) agreeOther(dialler, acceptor []byte) (err error) {
+	if h.secret != nil && len(h.cfg.AcceptKey) > 0 {
+		h.other, err = newSecret(h.cfg.AcceptKey, h.share, h.theirs.share[:], dialler, acceptor)
+	}
+	return err
+}
+
 func (h *handshake) sendProof(kind frameKind, label string) error {
 	if h.secret == nil {
 		return writeFrame(h.conn, kind, nil)
@@ -147,6 +159,10 @@ func (h *handshake) checkProof(kind frameKind, label string) error {
 	proof, err := readFrame(h.conn, kind)
 	if err != nil {
 		return err
+	}
+	if h.other != nil && h.other.proves(label, proof) {
+		h.secret = h.other
+		return nil
 	}
 	if h.secret != nil && !h.secret.proves(label, proof) {
 		return h.refuse(reasonKey, fmt.Sprintf("nodes %q and %q have different cluster keys (requirepass is in the place of one that is not set)", h.mine.id, h.theirs.id))

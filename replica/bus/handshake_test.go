@@ -96,6 +96,31 @@ func TestMismatchesAreRefusedOnBothSides(t *testing.T) {
 	}
 }
 
+// TestAnotherKeyIsAcceptedWhileKeysChange has nodes meet that prove one key each and accept another.
+func TestAnotherKeyIsAcceptedWhileKeysChange(t *testing.T) {
+	earlier, later, strange := slices.Clone(testKey), slices.Clone(testKey), slices.Clone(testKey)
+	later[0]++
+	strange[0] += 2
+	for name, test := range map[string]struct {
+		dials, accepts, also []byte
+		refused              bool
+	}{
+		"first round":             {earlier, earlier, later, false},
+		"second round":            {later, earlier, later, false},
+		"second round, backwards": {earlier, later, earlier, false},
+		"after it":                {earlier, later, nil, true},
+		"a stranger":              {strange, earlier, later, true},
+		"no key":                  {nil, earlier, later, true},
+	} {
+		acceptor, dialler := testConfig("b"), testConfig("a")
+		dialler.Key, acceptor.Key, acceptor.AcceptKey = test.dials, test.accepts, test.also
+		dialErr, acceptErr := meet(&dialler, &acceptor, "", Stream)
+		if test.refused != errors.Is(dialErr, ErrKey) || test.refused != errors.Is(acceptErr, ErrKey) || !test.refused && (dialErr != nil || acceptErr != nil) {
+			t.Errorf("%s: %v, %v", name, dialErr, acceptErr)
+		}
+	}
+}
+
 // acceptBlindly accepts whoever comes, and returns what the dialler says to that.
 func acceptBlindly(cfg *Config, conn net.Conn) error {
 	h := handshake{cfg: cfg, conn: conn}

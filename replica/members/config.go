@@ -39,6 +39,9 @@ type Config struct {
 	// Key is the cluster key, of any length; empty: gossip is not encrypted. It must
 	// be the same on all nodes.
 	Key []byte
+	// AcceptKey is another key that messages of other nodes may be encrypted with, while the key of all nodes is being
+	// changed; empty: none. It needs Key, which this node encrypts with.
+	AcceptKey []byte
 
 	Role    Role    // default: store
 	Weight  float64 // share of a store; a proxy's may be 0. No default

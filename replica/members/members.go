@@ -176,7 +176,7 @@ func (m *Members) memberlistConfig(bound netip.AddrPort) (*memberlist.Config, er
 		c.AdvertiseAddr, c.AdvertisePort = ips[0].String(), int(port)
 	}
 	var err error
-	if c.SecretKey, err = gossipKey(m.cfg.Key); err != nil {
+	if c.Keyring, err = keyring(m.cfg.Key, m.cfg.AcceptKey); err != nil {
 		return nil, fmt.Errorf("members: cluster key: %w", err)
 	}
 	return c, nil

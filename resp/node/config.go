@@ -106,6 +106,9 @@ type Config struct {
 	// node of it must prove. Without one, nodes on loopback prove RequirePass; a node with
 	// TLSCert alone accepts only nodes that have the key in its directory.
 	Cluster, ClusterKey string
+	// ClusterKeyAccept is another ClusterKey that other nodes may prove, while that of all nodes is being changed; empty:
+	// none.
+	ClusterKeyAccept string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
 	// Zone names the nodes that may fail together with this one, as those of a data center; empty is none.

@@ -78,7 +78,7 @@ func (n *Node) askPlacing() (seen members.Seen, err error) {
 func (c *Config) gossip(key []byte) members.Config {
 	return members.Config{
 		Cluster: c.Cluster, Strategy: c.Strategy, Hash: c.Hash,
-		Key: key, Weight: c.Weight, Version: c.Version, Role: members.Role(c.Role), Expect: c.BootstrapExpect,
+		Key: key, AcceptKey: []byte(c.ClusterKeyAccept), Weight: c.Weight, Version: c.Version, Role: members.Role(c.Role), Expect: c.BootstrapExpect,
 		BindAddr: portOf(c.GossipAddr), Join: c.Join, Dir: c.Dir, Timing: c.env.Timing, Network: c.env.Gossip(), Logger: c.Logger,
 	}
 }

@@ -31,6 +31,11 @@ func (c Config) validateCluster(f *faults) {
 	if n := len(c.ClusterKey); n > 0 && n < minClusterKey {
 		f.add("cluster-key", "%d bytes long; use %d or more", n, minClusterKey)
 	}
+	if n := len(c.ClusterKeyAccept); n > 0 && n < minClusterKey {
+		f.add("cluster-key-accept", "%d bytes long; use %d or more", n, minClusterKey)
+	} else if n > 0 && c.ClusterKey == "" {
+		f.add("cluster-key-accept", "another key is accepted beside cluster-key, which is not set")
+	}
 	// Users that cannot be read are reported where they are read.
 	if secret, err := c.peerSecret(); err == nil && secret == secretFile && (len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Role != RoleStore) {
 		*f = append(*f, c.keyMissing())

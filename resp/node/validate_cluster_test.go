@@ -53,6 +53,8 @@ func TestClusterFaults(t *testing.T) {
 		"TLS and no key":       {func(c *Config) { c.TLSCert, c.TLSKey, c.Join = cert, key, []string{"127.0.0.1:8001"} }, "cluster-key: missing"},
 		"TLS alone":            {func(c *Config) { c.TLSCert, c.TLSKey = cert, key }, ""},
 		"a short key":          {func(c *Config) { c.ClusterKey = "short" }, "cluster-key: 5 bytes"},
+		"a short other key":    {func(c *Config) { c.ClusterKey, c.ClusterKeyAccept = testKey, "short" }, "cluster-key-accept: 5 bytes"},
+		"only another key":     {func(c *Config) { c.ClusterKeyAccept = testKey }, "cluster-key-accept: another key is accepted beside"},
 		"no weight":            {func(c *Config) { c.Weight = -1 }, "weight: -1"},
 		"no address":           {func(c *Config) { c.BusAddr = "17000" }, "bus-addr: \"17000\""},
 		"a name without bytes": {func(c *Config) { c.BusAddr, c.Cluster = "127.0.0.1:1", "" }, "cluster: 0 bytes"},
