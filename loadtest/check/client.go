@@ -5,24 +5,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
-)
-
-// An Outcome is what became of a command.
-type Outcome uint8
-
-const (
-	// Done: it was answered, and not with an error.
-	Done Outcome = iota
-	// Refused: it was certainly not executed, and never will be.
-	Refused
-	// Unknown: it may have been executed, or may be at any time from now on.
-	Unknown
 )
 
 // An Answer is what came back.
 type Answer struct {
-	Outcome Outcome
+	Outcome result.Outcome
 	// Integer is the reply of a command that has a number.
 	Integer int64
 	// Values are the strings of a reply; nil is Redis' nil.
@@ -156,28 +145,31 @@ func (c *Client) apply(p *pending, marks []mark, a *Answer, now time.Duration) {
 		return
 	}
 	outcome := a.Outcome
+	if outcome == result.Wrong {
+		outcome = result.Refused
+	}
 	switch {
-	case p.kind == SetNX && outcome == Done && a.Integer == 0:
-		outcome = Refused
-	case outcome == Refused && p.keys > 1:
-		outcome = Unknown // some nodes may have done their part
+	case p.kind == SetNX && outcome == result.Done && a.Integer == 0:
+		outcome = result.Refused
+	case outcome == result.Refused && p.keys > 1:
+		outcome = result.Unknown // some nodes may have done their part
 	}
 	low := never
-	if outcome == Done {
+	if outcome == result.Done {
 		low = c.m.watermark(now)
 	}
 	for i := range marks {
 		k, s := marks[i].key, c.m.keys.stripe(marks[i].number)
 		s.mu.Lock()
 		switch {
-		case p.kind == Incr && outcome == Done:
+		case p.kind == Incr && outcome == result.Done:
 			k.incrAcked++
-		case p.kind == Incr && outcome == Refused:
+		case p.kind == Incr && outcome == result.Refused:
 			k.incrBegun--
 		case p.kind == Incr || k.tainted:
-		case outcome == Done:
+		case outcome == result.Done:
 			k.acknowledge(c.number, p.write, now, low)
-		case outcome == Refused:
+		case outcome == result.Refused:
 			k.refuse(c.number, p.write)
 		default:
 			k.abandon(c.number, p.write)

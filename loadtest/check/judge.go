@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
@@ -34,7 +35,7 @@ var words = [verdicts]string{lost: "lost", stale: "stale", corrupt: "corrupt"}
 // Writes that began after the answer came are taken for possible as well, since a few may
 // be known by now: that hides nothing for long and accuses nobody.
 func (c *Client) judge(p *pending, marks []mark, a *Answer, now time.Duration) {
-	if a.Outcome != Done || !p.kind.reads() || c.m.blind.Load() {
+	if a.Outcome != result.Done || !p.kind.reads() || c.m.blind.Load() {
 		return
 	}
 	there := p.kind == SetNX && a.Integer == 0

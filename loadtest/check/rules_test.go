@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
@@ -47,7 +48,7 @@ func (k *talk) set(ttl time.Duration) []byte {
 	return v
 }
 
-func (k *talk) del(o Outcome) {
+func (k *talk) del(o result.Outcome) {
 	op, _ := k.write(0)
 	k.say(Delete, op, Answer{Outcome: o})
 }
@@ -84,17 +85,17 @@ func TestValuesExpireWhenTheyShould(t *testing.T) {
 func TestDeletedKeysDoNotExist(t *testing.T) {
 	k := newTalk(t, true)
 	v := k.set(0)
-	k.del(Unknown)
+	k.del(result.Unknown)
 	for _, seen := range [][]byte{v, nil, v} {
 		k.read(0, seen)
 	}
 	k.expect("nobody knows whether it is deleted", [verdicts]int64{})
 	k = newTalk(t, true)
 	v = k.set(0)
-	k.del(Refused)
+	k.del(result.Refused)
 	k.read(0, nil)
 	k.expect("it is not deleted", [verdicts]int64{lost: 1})
-	k.del(Done)
+	k.del(result.Done)
 	k.read(0, nil)
 	k.exists(0)
 	k.expect("it is", [verdicts]int64{lost: 1})
@@ -116,7 +117,7 @@ func TestSetIfAbsentRepliesWithPresentValue(t *testing.T) {
 	k.say(SetNX, op, Answer{Integer: 1})
 	k.expect("something was there", [verdicts]int64{lost: 1})
 	k.read(0, w)
-	k.del(Done)
+	k.del(result.Done)
 	op, _ = k.write(0)
 	k.say(SetNX, op, Answer{Integer: 0})
 	k.expect("nothing was there", [verdicts]int64{lost: 1, stale: 1})
@@ -158,11 +159,11 @@ func TestRefusalOfSeveralKeysMayConcernOne(t *testing.T) {
 	k.set(0)
 	op, v := k.write(0)
 	op.Keys = append(op.Keys, 1)
-	k.say(Set, op, Answer{Outcome: Refused})
+	k.say(Set, op, Answer{Outcome: result.Refused})
 	k.read(0, v)
 	k.expect("it may be there", [verdicts]int64{})
 	op, v = k.write(0)
-	k.say(Set, op, Answer{Outcome: Refused})
+	k.say(Set, op, Answer{Outcome: result.Refused})
 	k.read(0, v)
 	k.expect("it was said not to be", [verdicts]int64{stale: 1})
 }
@@ -202,7 +203,7 @@ func TestMemoryOfAKeyIsBounded(t *testing.T) {
 	var first []byte
 	for range 10_000 {
 		op, v := k.write(0)
-		k.say(Set, op, Answer{Outcome: Unknown})
+		k.say(Set, op, Answer{Outcome: result.Unknown})
 		k.set(0)
 		if first == nil {
 			first = v

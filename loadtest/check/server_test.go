@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
@@ -81,7 +82,7 @@ func (s *server) do(kind Kind, op *workload.Op) Answer {
 			n, err = strconv.Atoi(string(e.value))
 		}
 		if err != nil {
-			a.Outcome = Refused
+			a.Outcome = result.Refused
 			return a
 		}
 		e.value = []byte(strconv.Itoa(n + 1))
@@ -176,10 +177,10 @@ func (h *history) step() {
 		a.c.Begin(a.kind, a.op, h.server.now)
 		a.busy, a.answer = true, nil
 	case h.faulty && h.rnd.IntN(12) == 0:
-		outcome := Unknown
+		outcome := result.Unknown
 		if a.answer == nil {
 			if h.rnd.IntN(2) == 0 && len(a.op.Keys) == 1 {
-				outcome = Refused
+				outcome = result.Refused
 			} else {
 				h.limbo = append(h.limbo, limbo{a.kind, a.op})
 			}

@@ -116,13 +116,7 @@ func (w *worker) end(o *outcome) {
 
 func (w *worker) verify(seen result.Outcome, o *outcome) {
 	a := &w.answer
-	*a = check.Answer{}
-	switch seen {
-	case result.Unknown:
-		a.Outcome = check.Unknown
-	case result.Refused, result.Wrong:
-		a.Outcome = check.Refused
-	}
+	*a = check.Answer{Outcome: seen}
 	if o.reply != nil {
 		a.Integer = o.reply.Int
 		switch o.reply.Kind {
