@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -61,14 +62,14 @@ func (c *conn) waitRemotely(r *request, routes *Routes) int {
 	c.session.lastCmd.Store(r.cmd)
 	reply, err := f.enqueue()
 	switch fate := r.fate(err); {
-	case fate == notRun:
+	case fate == outcome.NotRun:
 		if left := time.Until(r.until); left <= 0 || c.srv.closed() {
 			c.refuse(r, c.outOfTime(r, routes, r.owner))
 			return 1
 		}
 		c.awaitRoutesUnlessReleased(r, routes, routesPause)
 		return 0
-	case fate != answered:
+	case fate != outcome.Answered:
 		return f.answerWait(f.dequeue(), waitGoesOn, err)
 	case f.quit.status != StatusWaits:
 		c.passReply(r, reply)

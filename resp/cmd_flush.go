@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/resp/internal/types/streams"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -37,12 +38,12 @@ func cmdFlushdb(x *call) {
 	for i, reply := range parts.replies {
 		if string(reply) == notFlushed {
 			left = append(left, parts.spans[i]...)
-			parts.made--
+			parts.Made--
 		}
 	}
 	slices.SortFunc(left, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
-	flushByKeys(x, left, &parts.outcome)
-	if msg := parts.msg(true); msg != "" {
+	flushByKeys(x, left, &parts.Outcome)
+	if msg := parts.Msg(true); msg != "" {
 		x.Error(msg)
 		return
 	}
@@ -58,7 +59,7 @@ const notFlushed = ":0\r\n"
 //
 // Each key that is there throughout is removed once, as SCAN comes by it. What others write meanwhile is
 // removed if it is written before.
-func flushByKeys(x *call, left []ring.Range, o *outcome) {
+func flushByKeys(x *call, left []ring.Range, o *outcome.Outcome) {
 	if len(left) == 0 {
 		return
 	}
@@ -76,7 +77,7 @@ func flushByKeys(x *call, left []ring.Range, o *outcome) {
 			err = command.ReplyError(msgUnreachable)
 		}
 		if err != nil {
-			o.refuse(command.ErrorText(err)) // it only reads
+			o.Refuse(command.ErrorText(err)) // it only reads
 			return
 		}
 		keys := make([][]byte, 0, l.n)
@@ -91,24 +92,24 @@ func flushByKeys(x *call, left []ring.Range, o *outcome) {
 		if len(keys) > 0 {
 			removeStored(x, keys, by, o)
 		}
-		if o.over() || s.at == 0 {
+		if o.Over() || s.at == 0 {
 			return
 		}
 	}
 }
 
 // removeStored removes stored keys, at once if one node serves them.
-func removeStored(x *call, keys [][]byte, by *database.Policies, o *outcome) {
+func removeStored(x *call, keys [][]byte, by *database.Policies, o *outcome.Outcome) {
 	words := wire.AppendBulkString(wire.AppendArray(nil, 1+len(keys)), "UNLINK")
 	for _, key := range keys {
 		words = wire.AppendBulk(words, key)
 	}
 	_, msg := x.ask(words, by, true)
 	if msg != msgCrossSlot || len(keys) == 1 {
-		o.heard(msg)
+		o.Heard(msg)
 		return
 	}
-	for i := 0; i < len(keys) && !o.over(); i++ {
+	for i := 0; i < len(keys) && !o.Over(); i++ {
 		removeStored(x, keys[i:i+1], by, o)
 	}
 }
@@ -201,9 +202,9 @@ func flushDatabase(x *call, spans []ring.Range) error {
 	f := databaseFlush{call: x, spans: spans, by: x.srv.policies(), number: numberOf(x)}
 	for _, span := range spans {
 		if err := f.flush(span); err != nil && f.began {
-			o := outcome{made: 1}
-			o.heard(command.ErrorText(err))
-			return command.UnknownError(o.msg(true))
+			o := outcome.Outcome{Made: 1}
+			o.Heard(command.ErrorText(err))
+			return command.UnknownError(o.Msg(true))
 		} else if err != nil {
 			return err
 		}

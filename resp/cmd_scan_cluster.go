@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -158,10 +159,10 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	x.waited += x.srv.clock() - start
 	r := request{cmd: x.Row}
 	switch f := r.fate(err); {
-	case f == notRun:
+	case f == outcome.NotRun:
 		return false, nil
-	case f != answered:
-		return false, command.ReplyError(f.refusal(err))
+	case f != outcome.Answered:
+		return false, command.ReplyError(f.Refusal(err))
 	case reply[0] == '-':
 		return false, command.ReplyError(reply[1 : len(reply)-2])
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -44,13 +45,13 @@ func cmdScriptFlush(x *call) {
 		return
 	}
 	x.srv.scripts.Flush()
-	o := outcome{made: 1}
+	o := outcome.Outcome{Made: 1}
 	for _, a := range x.nodes("FLUSH") {
-		if o.add(writeFate(a.err), a.Writer, a.status, a.err) {
-			o.refuse("a node could not be reached and may still know the scripts")
+		if o.Add(outcome.WriteFate(a.err), a.Writer, a.status, a.err) {
+			o.Refuse("a node could not be reached and may still know the scripts")
 		}
 	}
-	if msg := o.msg(true); msg != "" {
+	if msg := o.Msg(true); msg != "" {
 		x.Error(msg)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 )
 
 // forward sends to each other node what is for it, runs what is for this one meanwhile,
@@ -132,12 +133,12 @@ func (c *conn) runLocally(reqs []request) int {
 func (c *conn) takeReply(r *request, b *batch) {
 	reply, err := b.reply()
 	switch f := r.fate(err); f {
-	case answered:
+	case outcome.Answered:
 		c.passReply(r, reply)
-	case notRun:
+	case outcome.NotRun:
 		c.retryForward(r)
 	default:
-		c.refuse(r, f.refusal(err))
+		c.refuse(r, f.Refusal(err))
 	}
 }
 
@@ -212,17 +213,17 @@ func (c *conn) retryForward(r *request) {
 		sendFor(c, b, left, nil)
 		reply, err := b.reply()
 		switch f := r.fate(err); f {
-		case answered:
+		case outcome.Answered:
 			c.passReply(r, reply)
 			return
-		case notRun:
+		case outcome.NotRun:
 			if c.srv.closed() { // which does not wait for nodes that are away
 				c.refuse(r, msgUnreachable)
 				return
 			}
 			c.awaitRoutes(routes, min(left, routesPause))
 		default:
-			c.refuse(r, f.refusal(err))
+			c.refuse(r, f.Refusal(err))
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/internal/trace"
 )
@@ -92,7 +93,15 @@ func (b *batch) reply() ([]byte, error) {
 	}
 	b.next++
 	if b.status = b.replies.Status(b.next - 1); b.status.HasNotRun() {
-		return nil, errNotRun
+		return nil, outcome.ErrNotRun
 	}
 	return b.replies.Bytes[start:b.replies.Ends[b.next-1]], nil
+}
+
+// fate returns the fate of the request after its batch failed with err, or got a reply.
+func (r *request) fate(err error) outcome.Fate {
+	if f := outcome.WriteFate(err); f != outcome.Unknown || r.cmd.MayWrite {
+		return f
+	}
+	return outcome.ReadFate(err)
 }

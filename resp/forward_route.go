@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 )
 
 // Requests whose keys this node does not serve are forwarded to the node that does,
@@ -42,7 +43,7 @@ const (
 	msgNoCopy    = "CLUSTERDOWN no copy of the key is there"
 	msgCrossSlot = "CROSSSLOT Keys in request don't hash to the same slot: " +
 		"give them one hash tag, as in {tag}key, or keep their database together, see RING DATABASE"
-	msgUnreachable = "TRYAGAIN the node that serves the key cannot be reached"
+	msgUnreachable = outcome.MsgUnreachable
 	msgAway        = "CLUSTERDOWN no node that has a copy of the key can be reached"
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -22,7 +23,7 @@ import (
 // Invariant: each token belongs to one part that is executed, and to no other. A part that
 // its node has not executed is still open: its intervals are sent, by newer routes, to the
 // nodes that serve them then. What has been executed is never sent again: a second FLUSHALL
-// would remove what has been written since. See outcome.
+// would remove what has been written since. See package outcome.
 
 // longTimeout is how long a client waits for nodes that go through all their keys. For
 // those that cannot begin it waits no longer than for any other request.
@@ -55,26 +56,26 @@ func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering
 	start := x.srv.clock()
 	s = &scattering{call: x, args: args, open: []ring.Range{ring.Whole}, end: start + timeout}
 	begin := start + min(timeout, x.srv.forwardTimeout())
-	for len(s.open) > 0 && !s.over() {
+	for len(s.open) > 0 && !s.Over() {
 		left := begin - x.srv.clock()
 		routes := x.srv.routes.Load()
 		switch {
 		case left <= 0:
-			s.refuse(msgUnreachable)
+			s.Refuse(msgUnreachable)
 		case routes.gaps:
-			s.refuse(msgNoCopy)
+			s.Refuse(msgNoCopy)
 		case routes.holds(x.Row):
 			if !x.awaitRoutes(routes, left) {
-				s.refuse(command.MsgMoving)
+				s.Refuse(command.MsgMoving)
 			}
 		default:
 			s.send(routes)
-			if len(s.open) > 0 && !s.over() && !x.awaitRoutes(routes, min(left, routesPause)) && x.conn.closing {
-				s.refuse(command.MsgMoving)
+			if len(s.open) > 0 && !s.Over() && !x.awaitRoutes(routes, min(left, routesPause)) && x.conn.closing {
+				s.Refuse(command.MsgMoving)
 			}
 		}
 	}
-	if msg := s.msg(x.Row.MayWrite); msg != "" {
+	if msg := s.Msg(x.Row.MayWrite); msg != "" {
 		x.Error(msg)
 		return s, false
 	}
@@ -84,7 +85,7 @@ func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering
 // A scattering is a command on its way to all nodes.
 type scattering struct {
 	*call
-	outcome
+	outcome.Outcome
 	args    [][]byte
 	open    []ring.Range // what no node has executed yet: in order, none of them wraps
 	end     time.Duration
@@ -130,11 +131,11 @@ func (s *scattering) send(routes *Routes) {
 	for i := range parts {
 		p := &parts[i]
 		reply, err := p.reply()
-		made := s.made
-		if s.add(r.fate(err), reply, p.status, err) {
+		made := s.Made
+		if s.Add(r.fate(err), reply, p.status, err) {
 			s.open = append(s.open, p.spans...)
 		}
-		if s.made > made {
+		if s.Made > made {
 			s.replies = append(s.replies, bytes.Clone(reply))
 			s.spans = append(s.spans, p.spans)
 		}

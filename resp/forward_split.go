@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -93,7 +94,7 @@ func (c *conn) split(r *request, routes *Routes) {
 
 // runParts has every node do its part, and sends again what a node has not executed since it
 // does not serve it any more. msg is the error that the client is told, if not all parts were
-// made; see outcome.
+// made; see package outcome.
 func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []part, msg string) {
 	args := c.args[r.first:r.last]
 	refs, err := r.cmd.KeysOf(args, nil)
@@ -109,11 +110,11 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 	for i := range open {
 		open[i] = i
 	}
-	var o outcome
+	var o outcome.Outcome
 	write := r.cmd.MayWrite
 	refuse := func(msg string) ([]part, string) {
-		o.refuse(msg)
-		return through, o.msg(write)
+		o.Refuse(msg)
+		return through, o.Msg(write)
 	}
 	for len(open) > 0 {
 		if time.Now().After(end) || c.closing {
@@ -151,18 +152,18 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		for j := range parts {
 			p := &parts[j]
 			reply, err := p.batch.reply()
-			made := o.made
-			if o.add(r.fate(err), reply, p.batch.status, err) {
+			made := o.Made
+			if o.Add(r.fate(err), reply, p.batch.status, err) {
 				open = append(open, p.keys...)
 			}
 			p.batch = batch{}
-			if o.made > made {
+			if o.Made > made {
 				p.Writer = bytes.Clone(reply) // a copy, since the others are waited for
 				through = append(through, *p)
 			}
 		}
-		if o.over() {
-			return through, o.msg(write)
+		if o.Over() {
+			return through, o.Msg(write)
 		}
 		if len(open) > 0 {
 			c.awaitRoutes(routes, routesPause)

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -253,45 +252,5 @@ func TestRefusedFlushDBHasRemovedNothing(t *testing.T) {
 	}
 	if reached["done"] == 0 || reached["unknown"] == 0 || reached["refused"] == 0 {
 		t.Errorf("outcomes: %v", reached)
-	}
-}
-
-func TestOutcomeRanksItsPartsInAnyOrder(t *testing.T) {
-	add := map[string]func(*outcome) bool{
-		"made":     func(o *outcome) bool { return o.add(answered, []byte(":1\r\n"), StatusRun, nil) },
-		"refused":  func(o *outcome) bool { return o.add(answered, []byte("-NO\r\n"), StatusRun, nil) },
-		"silent":   func(o *outcome) bool { return o.add(silent, nil, StatusRun, ErrTimeout) },
-		"unsaid":   func(o *outcome) bool { return o.add(unknown, nil, StatusRun, errors.New("lost")) },
-		"unproved": func(o *outcome) bool { return o.add(answered, []byte("-UNKNOWN x\r\n"), StatusUnknown, nil) },
-		"not run":  func(o *outcome) bool { return o.add(notRun, nil, StatusRun, errNotRun) },
-	}
-	rank := map[string]int{"made": 0, "not run": 0, "refused": 1, "silent": 1, "unsaid": 2, "unproved": 2}
-	for a, addA := range add {
-		for b, addB := range add {
-			for c, addC := range add {
-				var o outcome
-				for _, one := range []struct {
-					name string
-					add  func(*outcome) bool
-				}{{a, addA}, {b, addB}, {c, addC}} {
-					if again := one.add(&o); again != (one.name == "not run") {
-						t.Fatalf("%s may be sent again: %v", one.name, again)
-					}
-				}
-				worst := max(rank[a], rank[b], rank[c])
-				madeSome := a == "made" || b == "made" || c == "made"
-				msg := o.msg(true)
-				isUnknown := strings.HasPrefix(msg, "UNKNOWN ")
-				switch {
-				case worst == 0 && msg != "", worst > 0 && msg == "":
-					t.Errorf("%s, %s, %s: %q", a, b, c, msg)
-				case worst == 2 && !isUnknown, worst == 1 && isUnknown != madeSome:
-					t.Errorf("%s, %s, %s of a write: %q", a, b, c, msg)
-				}
-				if msg := o.msg(false); worst == 1 && strings.HasPrefix(msg, "UNKNOWN") {
-					t.Errorf("%s, %s, %s of a read: %q", a, b, c, msg)
-				}
-			}
-		}
 	}
 }

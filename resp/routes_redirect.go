@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -136,7 +137,7 @@ func (c *conn) serves(owner int32, at ring.Token, key []byte, routes *Routes, ti
 	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()
 	if err != nil || reply[0] != '+' {
-		return err == nil || errors.Is(err, errNotRun), false
+		return err == nil || errors.Is(err, outcome.ErrNotRun), false
 	}
 	c.asked = now
 	return true, true

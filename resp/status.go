@@ -19,14 +19,6 @@ const (
 	StatusLate    = relay.Late
 )
 
-// errNotRun says that a node has answered a request that it has not executed.
-var errNotRun = &notRunError{}
-
-type notRunError struct{}
-
-func (*notRunError) Error() string        { return "the node has not executed the request" }
-func (*notRunError) Is(target error) bool { return target == ErrNotSent }
-
 // status says what an error means for the command that met it, on the node that ran it.
 func statusOf(err error) Status {
 	var unknown command.UnknownError

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -316,12 +317,12 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 		}
 		reply, err := b.reply()
 		switch f := r.fate(err); {
-		case f == answered && reply[0] == '-':
+		case f == outcome.Answered && reply[0] == '-':
 			return nil, string(bytes.TrimRight(reply[1:], "\r\n"))
-		case f == answered:
+		case f == outcome.Answered:
 			return bytes.Clone(reply), ""
-		case f != notRun:
-			return nil, f.refusal(err)
+		case f != outcome.NotRun:
+			return nil, f.Refusal(err)
 		case x.srv.closed():
 			return nil, msgUnreachable
 		}
