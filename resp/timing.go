@@ -113,22 +113,7 @@ func cmdRingSlowlog(x *call) {
 	entries := x.srv.late.Latest(int(min(n, 1<<20)), match)
 	x.Array(len(entries))
 	for i := range entries {
-		e := &entries[i]
-		x.Array(8)
-		x.Int(e.ID)
-		x.Int(e.At.Unix())
-		x.Int(e.Took.Microseconds())
-		x.BulkString(e.Command)
-		x.BulkString(e.Client)
-		x.BulkString(e.Name)
-		x.BulkString(e.String())
-		x.Array(len(e.Stages))
-		for _, st := range e.Stages {
-			x.Array(3)
-			x.BulkString(st.Name)
-			x.BulkString(st.Node)
-			x.Int((st.End - st.Start).Microseconds())
-		}
+		entries[i].Reply(x.Writer)
 	}
 }
 
@@ -173,16 +158,8 @@ func cmdRingExplain(x *call) {
 		} else {
 			fmt.Fprintf(&text, "hop to %s: %s\n", row.Primary, trace.Text(took))
 		}
-		if err == nil && reply[0] == '*' { // else it is of an older version
-			for rest, _ := wire.ArrayBody(reply); len(rest) > 0; {
-				line, _ := wire.ArrayBody(rest)
-				for range 6 {
-					line = line[wire.ValueLen(line):]
-				}
-				said, _ := wire.ReplyText(line)
-				fmt.Fprintf(&text, "slow at %s: %s\n", row.Primary, said)
-				rest = rest[wire.ValueLen(rest):]
-			}
+		for _, said := range trace.Described(reply) {
+			fmt.Fprintf(&text, "slow at %s: %s\n", row.Primary, said)
 		}
 	}
 	x.Verbatim(text.String())

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -87,4 +88,41 @@ func Text(d time.Duration) string {
 		return d.Round(100 * time.Microsecond).String()
 	}
 	return d.Round(10 * time.Millisecond).String()
+}
+
+// Reply writes the entry as an array: its number, the time, microseconds, the command, the client's address and name,
+// its description, and the stages.
+func (e *Entry) Reply(w *wire.Writer) {
+	w.Array(8)
+	w.Int(e.ID)
+	w.Int(e.At.Unix())
+	w.Int(e.Took.Microseconds())
+	w.BulkString(e.Command)
+	w.BulkString(e.Client)
+	w.BulkString(e.Name)
+	w.BulkString(e.String())
+	w.Array(len(e.Stages))
+	for _, s := range e.Stages {
+		w.Array(3)
+		w.BulkString(s.Name)
+		w.BulkString(s.Node)
+		w.Int((s.End - s.Start).Microseconds())
+	}
+}
+
+// Described returns the descriptions in an array of entries as [Entry.Reply] has written them; none of what is something
+// else, as of an older version.
+func Described(reply []byte) (all []string) {
+	if len(reply) == 0 || reply[0] != '*' {
+		return nil
+	}
+	for rest, _ := wire.ArrayBody(reply); len(rest) > 0; rest = rest[wire.ValueLen(rest):] {
+		line, _ := wire.ArrayBody(rest)
+		for range 6 {
+			line = line[wire.ValueLen(line):]
+		}
+		said, _ := wire.ReplyText(line)
+		all = append(all, string(said))
+	}
+	return all
 }
