@@ -5,5 +5,5 @@
 // [Exporter] sends sampled ones to an OpenTelemetry collector. Package resp decides when a request begins and ends.
 //
 // OTLP is encoded here, in encode.go: the stages are known only once a request is over, and a span is then six fields,
-// while OpenTelemetry's own exporter for HTTP links gRPC, which would make the binary a quarter larger.
+// while OpenTelemetry's own exporter for HTTP links gRPC.
 package trace
