@@ -198,7 +198,7 @@ func TestClosingWhileAPipelineIsAway(t *testing.T) {
 	_ = gone.C.Close()
 	b.answer(ErrUnknownOutcome)
 	resptest.WaitFor(t, "the client is forgotten", func() bool { return r.servers[0].count.Load() == 0 })
-	if used := r.servers[0].budget.inUse(); used != 0 {
+	if used := r.servers[0].budget.InUse(); used != 0 {
 		t.Errorf("%d bytes are left", used)
 	}
 

@@ -262,7 +262,7 @@ func (f *remoteWait) answerWait(v remoteOutcome, why waitEnd, err error) int {
 		}()
 	}
 	switch {
-	case c.closing || c.closed.Load():
+	case c.closing || c.Closed.Load():
 		c.closing = true
 	case v == remoteServed:
 		c.passReply(r, f.result)

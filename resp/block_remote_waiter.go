@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/budget"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -47,7 +48,7 @@ type remoteWaiter struct {
 	timer  *time.Timer
 	turn   int  // counts settings of the timer: an older one does nothing
 	known  bool // remoteEnded has run
-	budget *budget
+	budget *budget.Budget
 	cost   int64 // bytes charged to the budget
 }
 
@@ -85,7 +86,7 @@ func (f *forwardedConn) registerRemote(x *call, w *waiter) {
 	w.ticket = f.enqueued.ticket
 	w.place(x)
 	g := &remoteWaiter{id: f.enqueued.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + remoteWaiterCost}
-	if !s.budget.host(g.cost) {
+	if !s.budget.Host(g.cost) {
 		x.Error("ERR not enough memory for a command with such arguments to wait for another node")
 		return
 	}
@@ -155,7 +156,7 @@ func (b *blocked) dropRemote(g *remoteWaiter) {
 // takes charges n bytes more, or fewer if n is negative. blocked.mu is held.
 func (g *remoteWaiter) takes(n int64) {
 	g.cost += n
-	g.budget.remoteWaiters.Add(n)
+	g.budget.RemoteWaiters.Add(n)
 }
 
 // remoteTimedOut answers a RING AWAIT that waits with "it waits". Without one, it withdraws the

@@ -172,7 +172,7 @@ func (c *conn) wakeReason(until time.Time) waitEnd {
 	unblock := s.unblock
 	s.mu.Unlock()
 	switch {
-	case c.closing || c.closed.Load() || c.srv.closed():
+	case c.closing || c.Closed.Load() || c.srv.closed():
 		return waitGone
 	case unblock != waitGoesOn:
 		return unblock

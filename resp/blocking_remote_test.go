@@ -174,7 +174,7 @@ func TestRemoteWaitersCountForTheBudget(t *testing.T) {
 		r.waits(1, n+1)
 		waiting = append(waiting, o)
 	}
-	if n := budget.remoteWaiters.Load(); n < 3*240_000 || n > 3*250_000 {
+	if n := budget.RemoteWaiters.Load(); n < 3*240_000 || n > 3*250_000 {
 		t.Errorf("three guests take %d bytes", n)
 	}
 	o := resptest.Dial(t, r.addrs[0], 2)
@@ -194,17 +194,17 @@ func TestRemoteWaitersCountForTheBudget(t *testing.T) {
 			t.Errorf("it got %.100s", got)
 		}
 	}
-	resptest.WaitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
+	resptest.WaitFor(t, "nothing to be taken any more", func() bool { return budget.RemoteWaiters.Load() == 0 })
 	// One that is served and does not hear of it.
 	if replies, err := forwarded(t, r.servers[1], []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLMPOP", "0", "1", "l", "LEFT", "COUNT", "100"}); err != nil || len(replies) != 2 {
 		t.Fatalf("%q, %v", replies, err)
 	}
 	push.Want(":1", "RPUSH", "l", strings.Repeat("x", 100_000))
-	resptest.WaitFor(t, "what it was served to be kept", func() bool { return budget.remoteWaiters.Load() > 100_000 })
+	resptest.WaitFor(t, "what it was served to be kept", func() bool { return budget.RemoteWaiters.Load() > 100_000 })
 	if replies, err := forwarded(t, r.servers[1], []string{"RING", "DEQUEUE", "id"}); err != nil || len(replies) != 1 || len(replies[0]) < 100_000 {
 		t.Fatalf("%.100q, %v", replies, err)
 	}
-	resptest.WaitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
+	resptest.WaitFor(t, "nothing to be taken any more", func() bool { return budget.RemoteWaiters.Load() == 0 })
 }
 
 // A remote waiter that nobody asks for is not served for long.
@@ -327,13 +327,13 @@ func TestRemoteWaiterIsRegisteredOnce(t *testing.T) {
 			t.Fatalf("%q, %v, want %s", replies, err, want)
 		}
 	}
-	if n := srv.budget.remoteWaiters.Load(); n < remoteWaiterCost || n > 2*remoteWaiterCost-1 {
+	if n := srv.budget.RemoteWaiters.Load(); n < remoteWaiterCost || n > 2*remoteWaiterCost-1 {
 		t.Errorf("one guest takes %d bytes", n)
 	}
 	if replies, err := forwarded(t, srv, []string{"RING", "DEQUEUE", "id"}); err != nil || replies[0] != string(replyLeft) {
 		t.Errorf("%q, %v", replies, err)
 	}
-	if n := srv.budget.remoteWaiters.Load(); n != 0 {
+	if n := srv.budget.RemoteWaiters.Load(); n != 0 {
 		t.Errorf("no guest takes %d bytes", n)
 	}
 }

@@ -28,7 +28,7 @@ func TestMemoryComesBack(t *testing.T) {
 		o.C.Write([]byte("*2\r\n$3\r\nGET\r\n$200000\r\n" + big[:150000]))
 		o.C.Close()
 	}
-	resptest.WaitFor(t, "all memory is given back", func() bool { return srv.budget.inUse() == 0 && srv.count.Load() == 0 })
+	resptest.WaitFor(t, "all memory is given back", func() bool { return srv.budget.InUse() == 0 && srv.count.Load() == 0 })
 }
 
 // TestRequestsLargerThanTheBudgetPass, one at a time.
@@ -65,7 +65,7 @@ func TestStalledSenderIsClosed(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.ClientMemory = 1 << 20 })
 	stalled := resptest.DialRaw(t, addr)
 	stalled.C.Write([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$8000000\r\n" + strings.Repeat("x", 2<<20)))
-	resptest.WaitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
+	resptest.WaitFor(t, "it holds memory", func() bool { return srv.budget.InUse() > 2<<20 })
 	o := resptest.Dial(t, addr, 2)
 	o.Want("+PONG", "PING")
 	o.Want("+OK", "SET", "b", strings.Repeat("x", 200<<10))

@@ -53,19 +53,19 @@ func byServer(run func(*call)) func(*command.Call) {
 
 func (x *call) RunsAhead() bool { return x.conn.runsAhead() }
 
-func (x *call) Borrow(n int64) bool { return x.srv.budget.borrow(x.conn, n) }
+func (x *call) Borrow(n int64) bool { return x.srv.budget.Borrow(&x.conn.Account, n) }
 
-func (x *call) Spare(n int64) bool { return x.srv.budget.spare(x.conn, n) }
+func (x *call) Spare(n int64) bool { return x.srv.budget.Spare(&x.conn.Account, n) }
 
 func (x *call) Charge(n int64) bool {
-	if x.srv.budget.charge(x.conn, n) {
+	if x.srv.budget.Charge(&x.conn.Account, n) {
 		return true
 	}
-	x.srv.budget.release(x.conn, n)
+	x.srv.budget.Release(&x.conn.Account, n)
 	return false
 }
 
-func (x *call) Release(n int64) { x.srv.budget.release(x.conn, n) }
+func (x *call) Release(n int64) { x.srv.budget.Release(&x.conn.Account, n) }
 
 // Stream sends a long string as it is read. The unit has no latches, so
 // nobody waits for a client that reads slowly.

@@ -34,7 +34,7 @@ func cmdClientList(x *call) {
 	}
 	var list []byte
 	for _, c := range conns {
-		if !c.closed.Load() { // one that was killed a moment ago
+		if !c.Closed.Load() { // one that was killed a moment ago
 			list = x.appendClient(list, c)
 		}
 	}
@@ -148,7 +148,7 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 			arguments += len(arg)
 		}
 	}
-	memory, pushes := x.srv.budget.of(c), c.pushes.waiting()
+	memory, pushes := x.srv.budget.Of(&c.Account), c.pushes.waiting()
 	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d"+
 		" multi=%d qbuf=%d qbuf-free=0 argv-mem=%d multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
 		" cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s\n",

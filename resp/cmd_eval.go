@@ -270,7 +270,7 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x.InScript = true
 	x.inner(cmd, args)
 	x.InScript, x.Proto = false, proto
-	if x.conn.closed.Load() { // its replies may be gone
+	if x.conn.Closed.Load() { // its replies may be gone
 		return nil, "", script.ErrStopped
 	}
 	reply = x.Buf[at:]

@@ -73,7 +73,7 @@ func flushByKeys(x *call, left []ring.Range, o *outcome.Outcome) {
 	s := scan{x: x, o: &command.ScanOptions{Count: flushStep, Pattern: []byte("*")}, l: l}
 	for {
 		err := s.cluster()
-		if err == nil && (x.conn.closing || x.conn.closed.Load()) {
+		if err == nil && (x.conn.closing || x.conn.Closed.Load()) {
 			err = command.ReplyError(msgUnreachable)
 		}
 		if err != nil {

@@ -94,7 +94,7 @@ func (s *scan) cluster() error {
 	end := time.Now().Add(x.srv.forwardTimeout())
 	for hops := 0; hops == 0 || hops < maxScanHops && !s.done(); {
 		left := time.Until(end)
-		if left <= 0 || x.conn.closed.Load() {
+		if left <= 0 || x.conn.Closed.Load() {
 			if hops > 0 {
 				return nil // with what there is: the cursor tells where to go on
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/budget"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -210,9 +211,7 @@ func TestKeysWithoutMemory(t *testing.T) {
 	for i := range 300 {
 		other.Do("SET", fmt.Sprint(long, i), "v")
 	}
-	srv.budget.mu.Lock()
-	srv.budget.large = &conn{charged: 1 << 20} // somebody has what may exceed the limit
-	srv.budget.mu.Unlock()
+	srv.budget.Occupy(new(budget.Account), 1<<20) // somebody has what may exceed the limit
 	if _, err := o.C.Write([]byte("PING\r\nKEYS *\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestMonitorThatDoesNotReadIsClosed(t *testing.T) {
 		o.Do("ECHO", strings.Repeat("x", 32<<10))
 		return srv.count.Load() == 1
 	})
-	resptest.WaitFor(t, "its memory is given back", func() bool { return srv.budget.inUse() <= 2*keepInput })
+	resptest.WaitFor(t, "its memory is given back", func() bool { return srv.budget.InUse() <= 2*keepInput })
 }
 
 func TestSlowlog(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/budget"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/rdb"
 )
@@ -113,10 +114,8 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 				args := c.args
 				o.Do("DEL", "out")
 				srv.settings.ClientMemory.Store(memory)
-				srv.budget.mu.Lock()
-				srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
-				before := srv.budget.used
-				srv.budget.mu.Unlock()
+				srv.budget.Occupy(new(budget.Account), 1<<20) // no other connection may exceed the limit
+				before := srv.budget.InUse()
 				if inside {
 					o.Do("MULTI")
 					o.Do(args...)
@@ -135,7 +134,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 				}
 				o.Do("PING")
 				// The buffer of the last reply is given back after the reply has left.
-				resptest.WaitFor(t, "what was charged is given back: "+c.args[0], func() bool { return srv.budget.inUse() <= before+keepInput })
+				resptest.WaitFor(t, "what was charged is given back: "+c.args[0], func() bool { return srv.budget.InUse() <= before+keepInput })
 				srv.settings.ClientMemory.Store(256 << 20)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/rounds"
 	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
+	"github.com/ringside-kv/ringside/resp/internal/budget"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/footprint"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
@@ -107,14 +108,13 @@ type conn struct {
 	unauthenticated *list.Element
 	tlsDone         atomic.Bool // the TLS handshake is over, if there is one
 
-	write       sync.Mutex // serializes everything sent
-	pushes      pushQueue
-	closed      atomic.Bool
-	gone        chan struct{}    // closed with the connection
-	charged     int64            // bytes of buffers that count for the server's budget; under its lock
-	replyBuf    replyBuffer      // what out is in
-	unitCharged int64            // of these, for what the unit's scripts and transactions change
-	growsUnit   func(int64) bool // growUnit
+	write          sync.Mutex // serializes everything sent
+	budget.Account            // of buffers that count for the server's budget
+	pushes         pushQueue
+	gone           chan struct{}    // closed with the connection
+	replyBuf       replyBuffer      // what out is in
+	unitCharged    int64            // of these, for what the unit's scripts and transactions change
+	growsUnit      func(int64) bool // growUnit
 	// Since when the client keeps a write, or the rest of a large request,
 	// waiting, on the server's clock; 0 when it does not.
 	blockedAt atomic.Int64
@@ -405,7 +405,7 @@ func (c *conn) sent(n int) {
 // close ends the connection from any goroutine, and tells whether it had not been ended
 // before.
 func (c *conn) close() (first bool) {
-	if c.closed.Swap(true) {
+	if c.Closed.Swap(true) {
 		return false
 	}
 	close(c.gone)

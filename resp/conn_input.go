@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/budget"
+
 // A connection's read buffer holds what its client has sent and what is not run yet.
 
 const (
@@ -31,7 +33,7 @@ func (c *conn) fill() error {
 			c.end -= c.start
 			c.start = 0
 		case !c.growInput():
-			return errBudget
+			return budget.ErrClosed
 		}
 	}
 	n, err := c.read(c.in[c.end:])
@@ -51,8 +53,8 @@ func (c *conn) fill() error {
 func (c *conn) widenInput() {
 	size := 2 * len(c.in)
 	if n := int64(size - len(c.in)); size <= freeInput {
-		c.srv.budget.take(c, n)
-	} else if !c.srv.budget.spare(c, n) {
+		c.srv.budget.Take(&c.Account, n)
+	} else if !c.srv.budget.Spare(&c.Account, n) {
 		return
 	}
 	c.moveInput(size)
@@ -93,8 +95,8 @@ func (c *conn) growInput() bool {
 	}
 	c.resumeInput()
 	if n := int64(size - len(c.in)); size <= freeInput {
-		c.srv.budget.take(c, n)
-	} else if c.leaveTurn(); !c.srv.budget.acquire(c, n) {
+		c.srv.budget.Take(&c.Account, n)
+	} else if c.leaveTurn(); !c.srv.budget.Acquire(&c.Account, n) {
 		return false
 	}
 	c.moveInput(size)
@@ -108,6 +110,6 @@ func (c *conn) moveInput(size int) {
 }
 
 func (c *conn) resizeInput(in []byte) {
-	c.srv.budget.release(c, int64(len(c.in)-len(in)))
+	c.srv.budget.Release(&c.Account, int64(len(c.in)-len(in)))
 	c.in = in
 }

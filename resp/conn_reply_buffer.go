@@ -56,7 +56,7 @@ func (r *replyBuffer) take() {
 		return
 	}
 	size := int64(cap(*buf))
-	if !r.c.srv.budget.spare(r.c, size) {
+	if !r.c.srv.budget.Spare(&r.c.Account, size) {
 		replyBuffers.Put(buf)
 		return
 	}
@@ -78,16 +78,16 @@ func (r *replyBuffer) charge() {
 	}
 	r.charged = size
 	if delta < 0 {
-		c.srv.budget.release(c, -delta)
+		c.srv.budget.Release(&c.Account, -delta)
 		return
 	}
-	fits := c.srv.budget.charge(c, delta)
+	fits := c.srv.budget.Charge(&c.Account, delta)
 	if limit := c.srv.settings.OutputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
 		c.srv.log.Warn("closing a client: its replies exceed the output buffer",
 			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.Buf))
 		c.srv.stats.OutputLimit.Add(1)
 		c.out.Buf = nil
-		c.srv.budget.release(c, r.charged)
+		c.srv.budget.Release(&c.Account, r.charged)
 		r.charged = 0
 		c.closing = true
 		c.close()

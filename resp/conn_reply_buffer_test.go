@@ -26,7 +26,7 @@ func TestLargeReplyBufferIsGivenBack(t *testing.T) {
 				t.Fatalf("a reply of %d bytes", len(got))
 			}
 		}
-		resptest.WaitFor(t, "the memory of replies is given back", func() bool { return srv.budget.inUse() < keepReply })
+		resptest.WaitFor(t, "the memory of replies is given back", func() bool { return srv.budget.InUse() < keepReply })
 	}
 }
 
@@ -46,12 +46,12 @@ func TestReplyBufferIsChargedWhileInUse(t *testing.T) {
 	if c.out.Buf == nil {
 		t.Fatal("no buffer was taken")
 	}
-	if used := srv.budget.inUse(); used != int64(cap(c.out.Buf)) {
+	if used := srv.budget.InUse(); used != int64(cap(c.out.Buf)) {
 		t.Errorf("%d bytes are charged for a buffer of %d", used, cap(c.out.Buf))
 	}
 	c.out.Buf = c.out.Buf[:keepReply+1]
-	if c.replyBuf.reset(); c.out.Buf != nil || srv.budget.inUse() != 0 || !c.replyBuf.large {
-		t.Errorf("%d bytes are charged, large %v", srv.budget.inUse(), c.replyBuf.large)
+	if c.replyBuf.reset(); c.out.Buf != nil || srv.budget.InUse() != 0 || !c.replyBuf.large {
+		t.Errorf("%d bytes are charged, large %v", srv.budget.InUse(), c.replyBuf.large)
 	}
 	srv.settings.ClientMemory.Store(keepReply)
 	for range 100 {

@@ -37,7 +37,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 				c.farEnd = end
 			}
 			if n := int64(len(b.bytes)); n > keepInput && !b.shared {
-				c.srv.budget.take(c, n)
+				c.srv.budget.Take(&c.Account, n)
 				charged += n
 			}
 			c.srv.stats.Forwarded.Add(int64(b.requests))
@@ -62,7 +62,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 func (c *conn) collect(reqs []request, charged int64) {
 	charge := func(n int) {
 		if n > keepInput {
-			c.srv.budget.take(c, int64(n))
+			c.srv.budget.Take(&c.Account, int64(n))
 			charged += int64(n)
 		}
 	}
@@ -99,7 +99,7 @@ func (c *conn) collect(reqs []request, charged int64) {
 	}
 	c.dropLocalPart()
 	c.dropBatches()
-	c.srv.budget.release(c, charged)
+	c.srv.budget.Release(&c.Account, charged)
 }
 
 // dropBatches lets go of the replies.
@@ -155,7 +155,7 @@ func (c *conn) passReply(r *request, reply []byte) {
 			c.write.Unlock()
 			reply = nil
 		}
-		if c.closing = c.closing || c.closed.Load(); c.closing || reply == nil {
+		if c.closing = c.closing || c.Closed.Load(); c.closing || reply == nil {
 			return
 		}
 	}

@@ -115,7 +115,7 @@ func (c *conn) takeSpareInput() bool {
 		return false
 	}
 	if n := len(c.in) - len(a.spare); n != 0 {
-		c.srv.budget.take(c, int64(n))
+		c.srv.budget.Take(&c.Account, int64(n))
 		a.spare = make([]byte, len(c.in))
 	}
 	c.in, a.spare = a.spare, c.in
@@ -124,6 +124,6 @@ func (c *conn) takeSpareInput() bool {
 }
 
 func (c *conn) dropSpareInput() {
-	c.srv.budget.release(c, int64(len(c.asyncForward.spare)))
+	c.srv.budget.Release(&c.Account, int64(len(c.asyncForward.spare)))
 	c.asyncForward.spare = nil
 }

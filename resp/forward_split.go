@@ -65,8 +65,8 @@ func (c *conn) split(r *request, routes *Routes) {
 		size += int64(len(parts[i].Writer))
 	}
 	if size > keepReply {
-		c.srv.budget.take(c, size)
-		defer c.srv.budget.release(c, size)
+		c.srv.budget.Take(&c.Account, size)
+		defer c.srv.budget.Release(&c.Account, size)
 	}
 	if msg != "" {
 		c.refuse(r, msg)

@@ -44,7 +44,7 @@ func (f *forwardedConn) Write(b []byte) (int, error) {
 	if n := int64(len(f.buf) + len(b)); n > f.charged+keepReply {
 		more := n - f.charged
 		f.charged += more
-		if !f.conn.srv.budget.charge(f.conn, more) {
+		if !f.conn.srv.budget.Charge(&f.conn.Account, more) {
 			return 0, errReplyMemory
 		}
 	}
@@ -96,7 +96,7 @@ func (f *forwardedConns) giveBack(c *conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.used, c)
-	if len(f.free) < keepForwards && !c.closed.Load() {
+	if len(f.free) < keepForwards && !c.Closed.Load() {
 		f.free = append(f.free, c)
 	}
 }

@@ -262,9 +262,9 @@ func (f *forwardedConn) complete() {
 	if cap(f.buf) > keepReply {
 		f.buf = nil
 	}
-	c.srv.budget.release(c, f.charged)
+	c.srv.budget.Release(&c.Account, f.charged)
 	f.charged = 0
-	if c.closed.Load() {
+	if c.Closed.Load() {
 		c.out.Buf = nil
 		c.replyBuf.charge()
 	}
@@ -280,7 +280,7 @@ func (f *forwardedConn) answer(to int) {
 		last := first + b.Requests
 		var err error
 		switch {
-		case f.conn.closed.Load():
+		case f.conn.Closed.Load():
 			err = errReplyMemory
 		case len(f.ends) < last, len(g.batches) == 1 && len(f.ends) != last, f.conn.closing:
 			err = errNotRequests

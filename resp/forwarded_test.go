@@ -141,7 +141,7 @@ func TestRepliesToABatchAreBounded(t *testing.T) {
 	if whole == 0 || whole > 3 {
 		t.Errorf("%d replies of 3 MiB in one batch", whole)
 	}
-	resptest.WaitFor(t, "the batch's memory to be given back", func() bool { return r.servers[0].budget.inUse() <= 1<<20 })
+	resptest.WaitFor(t, "the batch's memory to be given back", func() bool { return r.servers[0].budget.InUse() <= 1<<20 })
 	// The client does not notice.
 	far := resptest.Dial(t, r.addrs[1], 2)
 	for range 20 {
@@ -156,7 +156,7 @@ func TestRepliesToABatchAreBounded(t *testing.T) {
 			t.Fatalf("reply %d: %v", i, got)
 		}
 	}
-	resptest.WaitFor(t, "the replies' memory to be given back", func() bool { return r.servers[1].budget.inUse() <= 1<<20 })
+	resptest.WaitFor(t, "the replies' memory to be given back", func() bool { return r.servers[1].budget.InUse() <= 1<<20 })
 }
 
 // A value larger than the output buffer goes through another node as well.
@@ -184,18 +184,16 @@ func TestBatchWithoutMemoryForItsReplies(t *testing.T) {
 	o := resptest.Dial(t, r.addrs[0], 2)
 	o.Want("+OK", "SET", keys[0], strings.Repeat("v", 4<<20))
 	// What o's request took is given back after its reply has left.
-	settled := func() bool { return srv.budget.inUse() <= 1<<16 }
+	settled := func() bool { return srv.budget.InUse() <= 1<<16 }
 	resptest.WaitFor(t, "the request's memory to be given back", settled)
 	holder := srv.snapshot()[0]
 	srv.settings.ClientMemory.Store(1 << 20)
-	srv.budget.take(holder, 1<<20)
-	srv.budget.mu.Lock()
-	srv.budget.large = holder
-	srv.budget.mu.Unlock()
+	srv.budget.Take(&holder.Account, 1<<20)
+	srv.budget.Occupy(&holder.Account, 0)
 	if _, err := forwarded(t, srv, []string{"GET", keys[0]}); err == nil {
 		t.Error("4 MiB are held without memory for them")
 	}
-	srv.budget.release(holder, 1<<20)
+	srv.budget.Release(&holder.Account, 1<<20)
 	if replies, err := forwarded(t, srv, []string{"EXISTS", keys[0]}); err != nil || replies[0] != ":1\r\n" {
 		t.Errorf("%q %v", replies, err)
 	}

@@ -188,7 +188,7 @@ func TestInputsThatBreakRedconAreRefused(t *testing.T) {
 		if sent > 64<<20 {
 			t.Fatal("a line without end is read for ever")
 		}
-		if n := srv.budget.inUse(); n > 4*wire.MaxLine {
+		if n := srv.budget.InUse(); n > 4*wire.MaxLine {
 			t.Fatalf("%d bytes are kept of a line", n)
 		}
 		_, err = c.Write(part)
@@ -196,7 +196,7 @@ func TestInputsThatBreakRedconAreRefused(t *testing.T) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the connection stays open")
 	}
-	resptest.WaitFor(t, "it is forgotten", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
+	resptest.WaitFor(t, "it is forgotten", func() bool { return srv.count.Load() == 0 && srv.budget.InUse() == 0 })
 }
 
 // TestErrorBehindAWrite: the error follows the replies to what was written before it,

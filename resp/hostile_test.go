@@ -30,7 +30,7 @@ func hostileTest(t *testing.T, change func(*settings.Settings)) (*Server, string
 	var srv *Server
 	t.Cleanup(func() { // runs after the server is closed
 		goleak.VerifyNone(t, ignore)
-		if n := srv.budget.inUse(); n != 0 {
+		if n := srv.budget.InUse(); n != 0 {
 			t.Errorf("%d bytes are still charged", n)
 		}
 	})
@@ -143,7 +143,7 @@ func TestSlowReaders(t *testing.T) {
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
 		// Each client may hold one reply that it has just been charged for, until it
 		// is closed, or another one has been.
-		if n := srv.budget.inUse(); n > memory+clients*reply {
+		if n := srv.budget.InUse(); n > memory+clients*reply {
 			t.Fatalf("clients hold %d bytes of %d", n, memory)
 		}
 		o.Want("+PONG", "PING")
@@ -173,7 +173,7 @@ func TestAnnouncedButNotSent(t *testing.T) {
 		_, _ = io.WriteString(c.C, head+strings.Repeat("x", 1000))
 	}
 	resptest.WaitFor(t, "all has come", func() bool { return srv.stats.BytesIn.Load() == 100*int64(len(head)+1000) })
-	if n := srv.budget.inUse(); n > 100*4<<10 {
+	if n := srv.budget.InUse(); n > 100*4<<10 {
 		t.Errorf("%d bytes are taken", n)
 	}
 	served(t, addr)
@@ -188,7 +188,7 @@ func TestTrickle(t *testing.T) {
 	srv, addr := hostileTest(t, func(s *settings.Settings) { s.ClientMemory = 1 << 20 })
 	c := resptest.DialRaw(t, addr)
 	_, _ = io.WriteString(c.C, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"+strings.Repeat("x", 3<<20))
-	resptest.WaitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
+	resptest.WaitFor(t, "it holds memory", func() bool { return srv.budget.InUse() > 2<<20 })
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -338,7 +338,7 @@ func TestDisconnectDuringLargeRequestLeavesNothing(t *testing.T) {
 		}
 		c.Close()
 	}
-	resptest.WaitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
+	resptest.WaitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 && srv.budget.InUse() == 0 })
 	resptest.DialRaw(t, addr).Want("_$", "GET", "half")
 }
 

@@ -80,8 +80,8 @@ func TestBuffersForPipelinesLeaveHalfOfTheMemory(t *testing.T) {
 			}
 		}
 	}
-	resptest.WaitFor(t, "memory but for the kept buffers to be given back", func() bool { return srv.budget.inUse() <= limit/2+30*freeInput })
-	if used := srv.budget.inUse(); used < limit/4 {
+	resptest.WaitFor(t, "memory but for the kept buffers to be given back", func() bool { return srv.budget.InUse() <= limit/2+30*freeInput })
+	if used := srv.budget.InUse(); used < limit/4 {
 		t.Errorf("%d bytes are in use: no buffer has grown", used)
 	}
 }

@@ -44,9 +44,9 @@ func (l *lister) add(stored []byte) bool {
 	x := l.x
 	head, key := database.Split(stored)
 	if head.Number() != l.data {
-		return !x.conn.closed.Load()
+		return !x.conn.Closed.Load()
 	}
-	if l.full || x.conn.closing || x.conn.closed.Load() {
+	if l.full || x.conn.closing || x.conn.Closed.Load() {
 		return false
 	}
 	if l.pattern != nil && !glob.Match(l.pattern, key, false) {

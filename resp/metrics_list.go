@@ -40,7 +40,7 @@ func (s *Server) sample(m *reporter) {
 // serverMetrics are those of connections and commands.
 func serverMetrics(m *reporter) {
 	m.Gauge("connections", func(x *sample) float64 { return float64(x.srv.count.Load()) })
-	m.Gauge("client_memory_bytes", func(x *sample) float64 { return float64(x.srv.budget.inUse()) })
+	m.Gauge("client_memory_bytes", func(x *sample) float64 { return float64(x.srv.budget.InUse()) })
 	m.Gauge("memory_used_bytes", func(x *sample) float64 { return float64(x.memory) })
 	m.Gauge("writes_refused", func(x *sample) float64 { return float64(admin.Bit(x.srv.store.Writable() != nil)) })
 	m.Gauge("replicas", func(x *sample) float64 { return float64(len(x.replicas.Replicas)) })

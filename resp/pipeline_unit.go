@@ -273,8 +273,8 @@ func (c *conn) commit() bool {
 
 // growUnit takes n bytes for changes of the unit, or reports that there is no memory for them.
 func (c *conn) growUnit(n int64) bool {
-	if !c.srv.budget.charge(c, n) {
-		c.srv.budget.release(c, n)
+	if !c.srv.budget.Charge(&c.Account, n) {
+		c.srv.budget.Release(&c.Account, n)
 		return false
 	}
 	c.unitCharged += n
@@ -291,7 +291,7 @@ func (c *conn) weighUnit() bool {
 // unitEnded gives back what the unit was charged.
 func (c *conn) unitEnded() {
 	if c.unitCharged > 0 {
-		c.srv.budget.release(c, c.unitCharged)
+		c.srv.budget.Release(&c.Account, c.unitCharged)
 		c.unitCharged = 0
 	}
 }

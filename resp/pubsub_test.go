@@ -31,7 +31,7 @@ func TestSubscriberThatDoesNotReadIsClosed(t *testing.T) {
 		}
 	}
 	resptest.WaitFor(t, "an end", func() bool { return srv.count.Load() == 2 })
-	if used := srv.budget.inUse(); used > 1<<20 {
+	if used := srv.budget.InUse(); used > 1<<20 {
 		t.Errorf("%d bytes are still charged", used)
 	}
 }
@@ -177,7 +177,7 @@ func TestShardChannelsOnARedirectConnection(t *testing.T) {
 // Subscriptions take as much memory as may wait for a client, and no more.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 64 << 10 })
-	before := srv.budget.inUse()
+	before := srv.budget.InUse()
 	o := resptest.Dial(t, addr, 3)
 	name := strings.Repeat("n", 1000)
 	n := 0
@@ -193,7 +193,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		t.Errorf("one that it has: %v", v)
 	}
 	o.Do("RESET")
-	if left := srv.budget.inUse() - before; left > 16<<10 { // its buffer
+	if left := srv.budget.InUse() - before; left > 16<<10 { // its buffer
 		t.Errorf("%d bytes are still charged", left)
 	}
 }

@@ -63,7 +63,7 @@ func (q *pushQueue) append(message []byte) bool {
 	if more := size + int64(q.writing) - freePushes - q.charged; fits && more > 0 {
 		more = max(more, freePushes)
 		q.charged += more
-		fits = c.srv.budget.charge(c, more)
+		fits = c.srv.budget.Charge(&c.Account, more)
 	}
 	if !fits {
 		c.srv.stats.OutputLimit.Add(1)
@@ -107,7 +107,7 @@ func (q *pushQueue) settle() {
 	if len(q.buf)+q.writing > 0 {
 		return
 	}
-	c.srv.budget.release(c, q.charged)
+	c.srv.budget.Release(&c.Account, q.charged)
 	q.charged = 0
 	if cap(q.buf) > freePushes {
 		q.buf = nil
@@ -208,7 +208,7 @@ func (q *pushQueue) close() {
 func (q *pushQueue) drop() {
 	c := q.c
 	q.closed, q.buf = true, nil
-	c.srv.budget.release(c, q.charged)
+	c.srv.budget.Release(&c.Account, q.charged)
 	q.charged = 0
 }
 
@@ -221,8 +221,8 @@ func (q *pushQueue) waiting() int {
 
 // Limit, Charge and Release implement pubsub.Subscriber: subscriptions count for the client's memory.
 func (q *pushQueue) Limit() int64    { return q.c.srv.settings.PushLimit() }
-func (q *pushQueue) Charge(n int64)  { q.c.srv.budget.take(q.c, n) }
-func (q *pushQueue) Release(n int64) { q.c.srv.budget.release(q.c, n) }
+func (q *pushQueue) Charge(n int64)  { q.c.srv.budget.Take(&q.c.Account, n) }
+func (q *pushQueue) Release(n int64) { q.c.srv.budget.Release(&q.c.Account, n) }
 
 // Idle implements maintenance.Client.
 func (q *pushQueue) Idle() time.Duration { return q.c.session.idle(q.c.srv.clock()) }

@@ -34,7 +34,7 @@ func TestRepliesOfUncommonlyLargeElementsAreRefused(t *testing.T) {
 	for range large {
 		fields = append(fields, "f")
 	}
-	before := srv.budget.inUse()
+	before := srv.budget.InUse()
 	for _, inside := range []bool{false, true} {
 		for _, args := range [][]string{
 			{"LRANGE", "l", "-100", "-1"},
@@ -57,5 +57,5 @@ func TestRepliesOfUncommonlyLargeElementsAreRefused(t *testing.T) {
 	}
 	o.Want(":"+strconv.Itoa(small+large), "LLEN", "l")
 	o.Want(":"+strconv.Itoa(small+large), "ZCARD", "z")
-	resptest.WaitFor(t, "what was charged is given back", func() bool { return srv.budget.inUse() <= before+keepInput })
+	resptest.WaitFor(t, "what was charged is given back", func() bool { return srv.budget.InUse() <= before+keepInput })
 }

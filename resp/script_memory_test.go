@@ -33,12 +33,10 @@ func TestScriptsCountForClientMemory(t *testing.T) {
 		for _, left := range []int64{128 << 20, 2 << 20} {
 			for _, inside := range []bool{false, true} {
 				o.Do("DEL", "k")
-				before := srv.budget.inUse()
+				before := srv.budget.InUse()
 				taken := srv.settings.ClientMemory.Load() - before - left
-				srv.budget.take(other, taken)
-				srv.budget.mu.Lock()
-				srv.budget.large = other // nobody else may exceed the limit
-				srv.budget.mu.Unlock()
+				srv.budget.Take(&other.Account, taken)
+				srv.budget.Occupy(&other.Account, 0) // nobody else may exceed the limit
 				want, args := "", c.args
 				if inside {
 					o.Do("MULTI")
@@ -52,7 +50,7 @@ func TestScriptsCountForClientMemory(t *testing.T) {
 					}
 				}
 				got := o.Do(args...).String()
-				srv.budget.release(other, taken)
+				srv.budget.Release(&other.Account, taken)
 				if want != "" && got != want || want == "" && strings.Contains(got, "-") {
 					t.Errorf("%q with %d bytes left: %.200s, want %s", c.args, left, got, want)
 				}
@@ -61,7 +59,7 @@ func TestScriptsCountForClientMemory(t *testing.T) {
 					exists = ":0"
 				}
 				o.Want(exists, "EXISTS", "k")
-				resptest.WaitFor(t, "what was charged is given back: "+c.args[0], func() bool { return srv.budget.inUse() <= before+keepInput })
+				resptest.WaitFor(t, "what was charged is given back: "+c.args[0], func() bool { return srv.budget.InUse() <= before+keepInput })
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/audit"
+	"github.com/ringside-kv/ringside/resp/internal/budget"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/foreign"
 	"github.com/ringside-kv/ringside/resp/internal/hotkeys"
@@ -142,7 +143,7 @@ type Server struct {
 	meter           load.Meter // of this node's ranges
 	hotkeys         hotkeys.Tracker
 	late            trace.Log // requests whose replies left late
-	budget          budget
+	budget          budget.Budget
 	pause           pause.Pause
 	monitors        monitors
 	logins          login.Guesses
@@ -221,7 +222,9 @@ func NewServer(cfg Config) (*Server, error) {
 		s.done.Wait()
 		return nil, err
 	}
-	s.budget.init(s)
+	s.budget.Limit, s.budget.Slow = &s.settings.ClientMemory, s.slowClients
+	s.budget.Free, s.budget.Few = keepInput+keepReply, keepInput
+	s.budget.Init()
 	s.scripts.Init(s.keptMost)
 	s.scripts.functions = newFunctions(s)
 	s.pause.Init()
@@ -400,7 +403,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	s.pause.End()
-	s.budget.end()
+	s.budget.End()
 	s.replicas.End()
 	for _, c := range s.snapshot() {
 		_ = c.net.SetReadDeadline(time.Now())

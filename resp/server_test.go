@@ -177,7 +177,7 @@ func TestCloseCutsOff(t *testing.T) {
 	<-served
 	client.Close()
 	<-sent
-	if n := srv.budget.inUse(); n != 0 {
+	if n := srv.budget.InUse(); n != 0 {
 		t.Errorf("%d bytes are still charged", n)
 	}
 }

@@ -21,7 +21,7 @@ func (s *Server) watchConnections(m *reporter) {
 		}
 		s.closeIdle()
 		s.unauthenticated.expire(s)
-		s.budget.relieve()
+		s.budget.Relieve()
 		s.store.FailUnacked(s.forwardTimeout())
 		s.scripts.Look(s.clock(), time.Duration(s.settings.BusyAfter.Load()))
 		s.keyEvents.Look()

@@ -29,7 +29,7 @@ type tracker struct {
 func (t *tracker) tell(keys ...[]byte) {
 	c := t.conn
 	if t.target != nil {
-		if c = t.target; c.closed.Load() {
+		if c = t.target; c.Closed.Load() {
 			if !t.broken.Swap(true) && t.conn.session.proto.Load() == 3 {
 				b := wire.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
 				t.conn.pushes.push(wire.AppendInt(b, t.redirect))

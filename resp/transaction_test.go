@@ -177,7 +177,7 @@ func TestRedirectedTransactions(t *testing.T) {
 // goes, or begins anew.
 func TestQueueIsBounded(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.ClientMemory = 8 << 20 })
-	before := srv.budget.inUse()
+	before := srv.budget.InUse()
 	for _, end := range []string{"EXEC", "DISCARD", "RESET", "QUIT", ""} {
 		o := resptest.Dial(t, addr, 2)
 		o.Do("MULTI")
@@ -200,9 +200,9 @@ func TestQueueIsBounded(t *testing.T) {
 		default:
 			o.Do(end)
 		}
-		for i := 0; srv.budget.inUse() > before+64<<10; i++ {
+		for i := 0; srv.budget.InUse() > before+64<<10; i++ {
 			if i > 1000 {
-				t.Fatalf("after %q %d bytes are charged", end, srv.budget.inUse())
+				t.Fatalf("after %q %d bytes are charged", end, srv.budget.InUse())
 			}
 			if end != "" && end != "QUIT" {
 				o.Do("PING")

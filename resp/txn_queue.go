@@ -89,7 +89,7 @@ func (m *multi) clear() {
 // forget gives back what transactions that are over were charged.
 func (m *multi) forget(c *conn) {
 	if m.spent > 0 {
-		c.srv.budget.release(c, m.spent)
+		c.srv.budget.Release(&c.Account, m.spent)
 		m.spent = 0
 	}
 }
@@ -101,9 +101,9 @@ func (m *multi) charge(c *conn, n int64) bool {
 	}
 	switch {
 	case m.charged+n <= keepInput:
-		c.srv.budget.take(c, n)
-	case !c.srv.budget.charge(c, n):
-		c.srv.budget.release(c, n)
+		c.srv.budget.Take(&c.Account, n)
+	case !c.srv.budget.Charge(&c.Account, n):
+		c.srv.budget.Release(&c.Account, n)
 		return false
 	default:
 		m.since.Store(int64(c.srv.clock()))

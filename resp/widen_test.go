@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/budget"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
@@ -162,12 +163,10 @@ const maxDirtyBytes = 4 << 20
 func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	srv.settings.ClientMemory.Store(8 << 20)
-	srv.budget.mu.Lock()
-	srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
-	srv.budget.mu.Unlock()
+	srv.budget.Occupy(new(budget.Account), 1<<20) // no other connection may exceed the limit
 	o := resptest.Dial(t, addr, 2)
 	o.Do("PING")
-	before := srv.budget.inUse()
+	before := srv.budget.InUse()
 	for _, body := range []string{
 		"redis.call('set', KEYS[1], '') for i = 1, 200 do redis.call('setrange', KEYS[1], i * 65536, 'x') end",
 		"for i = 1, 2000 do redis.call('rpush', KEYS[1], string.rep('x', 10000)) end",
@@ -179,7 +178,7 @@ func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 		o.Want("-EXECABORT Transaction discarded because of: "+strings.TrimPrefix(command.MsgUnitTooLarge, "ERR "), "EXEC")
 	}
 	o.Want(":0", "EXISTS", "k")
-	if n := srv.budget.inUse(); n != before {
+	if n := srv.budget.InUse(); n != before {
 		t.Errorf("%d bytes stay charged", n-before)
 	}
 }
