@@ -222,7 +222,8 @@ func NewServer(cfg Config) (*Server, error) {
 		s.done.Wait()
 		return nil, err
 	}
-	s.budget.Limit, s.budget.Slow = &s.settings.ClientMemory, s.slowClients
+	s.budget.Limit = &s.settings.ClientMemory
+	s.budget.Slow = func(yield func(*budget.Account, func(int64)) bool) { slowClients(s, yield) }
 	s.budget.Free, s.budget.Few = keepInput+keepReply, keepInput
 	s.budget.Init()
 	s.scripts.Init(s.keptMost)

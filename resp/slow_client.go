@@ -15,8 +15,8 @@ const (
 	stalledSender = 5 * time.Second
 )
 
-// slowClients yields the connections whose clients keep the server waiting.
-func (s *Server) slowClients(yield func(*budget.Account, func(held int64)) bool) {
+// slowClients yields the connections whose clients keep the server waiting, see [budget.Budget].
+func slowClients(s *Server, yield func(*budget.Account, func(held int64)) bool) {
 	now := s.clock()
 	for _, c := range s.snapshot() {
 		if !c.slow(now) || c.Closed.Load() || c.session.noEvict.Load() {
