@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -21,6 +22,8 @@ import (
 // connection, the server or the time of [operatorTimeout]; they return once the order is
 // accepted, not once it is carried out. An error wraps agreed.ErrUnknown if the order may take effect.
 type Operator interface {
+	// Ordered notes, for RING DECISIONS, which user gave an order that was accepted.
+	Ordered(ctx context.Context, user, order string)
 	// Plan tells what would move, for people to read.
 	Plan(ctx context.Context, c Change) (string, error)
 	// Decisions tells the newest decisions of the cluster, up to n, for people to read.
@@ -67,8 +70,19 @@ type Operator interface {
 // order runs an order, if there is somebody to carry it out, and replies with OK or the
 // error.
 func (x *call) order(do func(context.Context, Operator) error) {
-	if x.withOperator(do) {
+	if x.withOperator(func(ctx context.Context, o Operator) error {
+		err := do(ctx, o)
+		noteOrder(ctx, x, o, err)
+		return err
+	}) {
 		x.OK()
+	}
+}
+
+// noteOrder notes who gave an order that was accepted, as RING DECISIONS shows it.
+func noteOrder(ctx context.Context, x *call, o Operator, err error) {
+	if err == nil {
+		o.Ordered(ctx, x.conn.session.userName(), audit.OrderOf(x.Row, x.Args))
 	}
 }
 
@@ -195,7 +209,15 @@ func ParseChange(words []string) (c Change, err error) {
 	mode := ""
 	for _, word := range words {
 		switch lower := strings.ToLower(word); {
+		case mode == "zone": // whatever its name is
+			last := &c.Join[len(c.Join)-1]
+			last.Zone, mode = word, "join"
+			if err := last.Validate(); err != nil {
+				return c, err
+			}
 		case lower == "join" || lower == "leave" || lower == "strategy":
+			mode = lower
+		case lower == "zone" && mode == "join" && len(c.Join) > 0:
 			mode = lower
 		case mode == "join":
 			m, err := ring.ParseMember(word)
@@ -213,7 +235,7 @@ func ParseChange(words []string) (c Change, err error) {
 			return c, errSyntax
 		}
 	}
-	if len(c.Join)+len(c.Leave)+len(c.Strategy) == 0 {
+	if len(c.Join)+len(c.Leave)+len(c.Strategy) == 0 || mode == "zone" {
 		return c, errSyntax
 	}
 	return c, nil
@@ -238,7 +260,7 @@ func (s *Server) hashmaskError() string {
 	return "ERR HASHMASK: this cluster does not consist of buckets yet: see RING STRATEGY for the switch and RING PLACEMENT for the ranges"
 }
 
-// cmdRingPlan is RING PLAN LOAD, or RING PLAN [JOIN node[:weight] ...] [LEAVE node ...] [STRATEGY name [setting value ...]].
+// cmdRingPlan is RING PLAN LOAD, or RING PLAN [JOIN node[:weight] [ZONE zone] ...] [LEAVE node ...] [STRATEGY name [setting value ...]].
 func cmdRingPlan(x *call) {
 	words := make([]string, len(x.Args)-2)
 	for i, arg := range x.Args[2:] {
@@ -297,7 +319,9 @@ func cmdRingBalance(x *call) {
 	}
 	var report string
 	switch done := x.withOperator(func(ctx context.Context, o Operator) (err error) {
-		report, err = o.BalanceLoad(ctx, mode)
+		if report, err = o.BalanceLoad(ctx, mode); mode != "" {
+			noteOrder(ctx, x, o, err)
+		}
 		return err
 	}); {
 	case done && mode == "":

@@ -71,6 +71,13 @@ func TestOrdersOfOpenOutcomeAnswerUnknown(t *testing.T) {
 			}
 		}
 	}
+	// Only an order that was accepted is noted.
+	operator.log, operator.err = nil, nil
+	o.Want("+OK", "RING", "PAUSE")
+	if len(operator.log) != 2 || operator.log[1] != "ordered default RING PAUSE" || called["ordered"] {
+		t.Errorf("notes: %q, %v", operator.log, called)
+	}
+	called["ordered"] = true
 	// Changes that the operator has made and that not all nodes are known to have loaded are open, too.
 	operator.err = nil
 	operator.values, _ = operator.values.With([]agreed.Change{{Name: functions.Guard, Body: "y"}}, 1000)

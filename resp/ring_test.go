@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,9 @@ func (o *orders) Switch(_ context.Context, name string, settings []string) error
 func (o *orders) Agree(context.Context, []agreed.Change) (*agreed.Values, error) {
 	return o.values, o.note("agree")
 }
+func (o *orders) Ordered(_ context.Context, user, order string) {
+	_ = o.note("ordered %s %s", user, order)
+}
 func (o *orders) Leave(context.Context) error                 { return o.note("leave") }
 func (o *orders) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }
 func (o *orders) Pause(context.Context) error                 { return o.note("pause") }
@@ -212,6 +216,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	o, nobody := resptest.Dial(t, addr, 2), resptest.Dial(t, lone, 2)
 	for _, test := range []struct{ line, Writer, log string }{
 		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", `plan [{a 1 [] false } {b 2 [] false }] [c] "" []`},
+		{"RING PLAN JOIN a ZONE leave b:2 zone z LEAVE c", "$the plan\n", `plan [{a 1 [] false leave} {b 2 [] false z}] [c] "" []`},
 		{"RING PLAN STRATEGY ketama POINTS 8 LEAVE c", "$the plan\n", `plan [] [c] "ketama" [POINTS 8]`},
 		{"RING PLAN load", "$the load\n", "plan load"},
 		{"RING DECISIONS", "$the decisions\n", "decisions 20"},
@@ -242,14 +247,18 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		operator.log = nil
 		args := strings.Fields(test.line)
 		o.Want(test.Writer, args...)
-		if got := strings.Join(operator.log, ";"); got != test.log {
-			t.Errorf("%s: %q, want %q", test.line, got, test.log)
+		want := []string{test.log}
+		if test.Writer == "+OK" {
+			want = append(want, "ordered default "+test.line)
+		}
+		if !slices.Equal(operator.log, want) {
+			t.Errorf("%s: %q, want %q", test.line, operator.log, want)
 		}
 		nobody.Want("-ERR this node is not part of a cluster", args...)
 	}
 	operator.log = nil
 	for _, line := range []string{
-		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING PLAN STRATEGY", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
+		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING PLAN JOIN a ZONE", "RING PLAN JOIN a ZONE x,y", "RING PLAN STRATEGY", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
 		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING PLAN", "RING PLAN LOAD x", "RING PLAN LOAD JOIN a", "RING BALANCE LOAD maybe",
 		"RING BALANCE", "RING BALANCE KEYS", "RING BALANCE LOAD ON OFF", "RING SCRUB x",
 		"RING DECISIONS x", "RING DECISIONS -1", "RING DECISIONS 1 2",

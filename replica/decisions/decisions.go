@@ -189,6 +189,10 @@ func (n *noter) settings(c table.Command) {
 		// Their names may be those of users, which not everybody who sees the decisions may know.
 		kinds := make(map[string]int)
 		for _, change := range c.Changes {
+			if change.Name == orderName {
+				n.add("%s", orderText(change.Body))
+				continue
+			}
 			kind, _, _ := strings.Cut(change.Name, "/")
 			kinds[strings.TrimSuffix(kind, "s")]++
 		}

@@ -49,3 +49,18 @@ func TestLogGathersRanges(t *testing.T) {
 		t.Errorf("%d decisions, the last is %q", len(got), got[0])
 	}
 }
+
+// TestOrdersAreTold reads orders as a node does, also such as no build writes.
+func TestOrdersAreTold(t *testing.T) {
+	var log Log
+	state := new(table.State)
+	for body, want := range map[string]string{
+		Order{User: "ada", Node: "b", Text: "RING FORGET %d"}.Change(nil).Body: "user ada ordered at node b: RING FORGET %d",
+		"{}": "an order was given", "": "an order was given", `{"text":7}`: "an order was given",
+	} {
+		log.Note(time.Unix(1e9, 0), &table.SetValues{Changes: []agreed.Change{{Name: orderName, Body: body}}}, state, state)
+		if got := log.Last()[0].Text; got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}

@@ -40,7 +40,7 @@ func TestDecisionsAreTold(t *testing.T) {
 			return slices.EqualFunc(last("a"), last("b"), same) && slices.EqualFunc(last("a"), last("c"), same)
 		})
 		for _, want := range []string{
-			"node a founded the cluster", "node b joined as a store", "node c joined as a store", "handoffs are paused", "handoffs go on",
+			"node a founded the cluster", "node b joined as a store", "node c joined as a store", "user default ordered at node a: RING PAUSE", "handoffs are paused", "handoffs go on",
 			" from a to b", "node b is an in-sync backup of ", "became the primary of ", " of node b", "node b was started again",
 		} {
 			if !tells("b", want) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp"
@@ -29,6 +30,13 @@ func (o operator) cluster() (*cluster, error) {
 		return nil, errStarting
 	}
 	return c, nil
+}
+
+// Ordered implements resp.Operator.
+func (o operator) Ordered(ctx context.Context, user, order string) {
+	if c, err := o.cluster(); err == nil {
+		agreementOf(c).NoteOrder(ctx, decisions.Order{User: user, Node: o.n.id, Text: order}, o.n.cfg.Logger)
+	}
 }
 
 // Plan implements resp.Operator.

@@ -69,6 +69,9 @@ func (c *cluster) plan(ctx context.Context, change resp.Change) (*status.Plan, *
 		if m.Weight != 1 {
 			text += " of weight " + strconv.FormatFloat(m.Weight, 'g', 4, 64)
 		}
+		if m.Zone != "" {
+			text += " in zone " + m.Zone
+		}
 		p.Join = append(p.Join, text)
 	}
 	return p, desired, nil

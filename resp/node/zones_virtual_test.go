@@ -181,3 +181,33 @@ func TestZonesWaitForBuildsThatKnowThem(t *testing.T) {
 		c.close()
 	})
 }
+
+// TestPlanOfJoinInZone plans joins of nodes in zones: the copies of every range would be in different zones.
+func TestPlanOfJoinInZone(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		zone := make(map[string]string)
+		c := zonedCluster(t, seed, 2, zone) // one in x, one in y
+		c.zonesAgreed(zone)
+		shared := func(words ...string) (apart, together int) {
+			text, desired, err := operator{c.nodes["b"].Node}.whatIf(t.Context(), words)
+			if err != nil || !strings.Contains(text, "join n in zone "+words[3]) {
+				t.Fatal(text, err)
+			}
+			for row := range desired.Rows() {
+				if row.Holds("a") && row.Holds("n") {
+					together++
+				} else if row.Holds("n") {
+					apart++
+				}
+			}
+			return apart, together
+		}
+		if apart, together := shared("JOIN", "n", "ZONE", "x"); apart == 0 || together > 0 {
+			t.Errorf("a node in the zone of a: %d ranges without a, %d with it", apart, together)
+		}
+		if apart, together := shared("JOIN", "n", "ZONE", "z"); apart == 0 || together == 0 {
+			t.Errorf("a node in a zone of its own: %d ranges without a, %d with it", apart, together)
+		}
+		c.close()
+	})
+}

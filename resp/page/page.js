@@ -239,7 +239,7 @@ function showPlan(plan) {
     h("pre", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the plan" }, plan.text));
 }
 
-const examples = { JOIN: ["names, with :weight if it is not 1", "n9 n10:2"], LEAVE: ["names", "n1"], STRATEGY: ["name and settings", "ketama points 160"], LOAD: ["", ""] };
+const examples = { JOIN: ["names, with :weight if it is not 1", "n9 n10:2 ZONE eu-1"], LEAVE: ["names", "n1"], STRATEGY: ["name and settings", "ketama points 160"], LOAD: ["", ""] };
 function askWhat() {
   const form = $("whatif"), [what, example] = examples[form.kind.value];
   $("whatif-what").textContent = what;

@@ -66,7 +66,7 @@ func RingHelp(x *command.Call) {
 		"    Pick points of a node by hand: = replaces its own points, += adds to them.",
 		"PLACEMENT [TEXT]",
 		"    Return the ranges and their nodes.",
-		"PLAN [JOIN <node>[:<weight>] [...]] [LEAVE <node> [...]] [STRATEGY <name> [<setting> <value> ...]]",
+		"PLAN [JOIN <node>[:<weight>] [ZONE <zone>] [...]] [LEAVE <node> [...]] [STRATEGY <name> [<setting> <value> ...]]",
 		"    Show what would move if nodes joined or left, or if the strategy was switched.",
 		"PLAN LOAD",
 		"    Show what would move to even the load on nodes.",

@@ -53,3 +53,27 @@ func ObjectOf(cmd *command.Row, args [][]byte) string {
 	}
 	return strings.Join(names, " ")
 }
+
+// maxOrder bounds the text of an order, in bytes.
+const maxOrder = 200
+
+// OrderOf returns an order to the cluster as everybody may see it: RING with its words, without those that name
+// users, and cut where it is long.
+func OrderOf(cmd *command.Row, args [][]byte) string {
+	name := strings.ToUpper(strings.ReplaceAll(cmd.Full, "|", " "))
+	if cmd.Full == "ring|user" {
+		return name
+	}
+	words := append([]string{name}, make([]string, 0, len(args))...)
+	for _, arg := range args[min(2, len(args)):] {
+		words = append(words, string(arg[:min(len(arg), maxOrder)]))
+		if len(words) > maxOrder/2 {
+			break
+		}
+	}
+	text := strings.ToValidUTF8(strings.Join(words, " "), "?")
+	if len(text) > maxOrder {
+		text = strings.ToValidUTF8(text[:maxOrder], "") + "…"
+	}
+	return text
+}
