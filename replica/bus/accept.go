@@ -42,10 +42,14 @@ func (b *Bus) accept() {
 }
 
 // receive shakes hands and hands over.
-func (b *Bus) receive(own net.Conn) {
+func (b *Bus) receive(own dialledConn) {
 	defer b.running.Done()
 	_ = own.SetDeadline(time.Now().Add(b.cfg.HandshakeTimeout))
-	conn, peer, err := acceptHandshake(&b.cfg, own, func(p Purpose) bool { return b.handler(p) != nil })
+	conn, err := acceptSecure(&b.cfg, own)
+	var peer Peer
+	if err == nil {
+		conn, peer, err = acceptHandshake(&b.cfg, conn, func(p Purpose) bool { return b.handler(p) != nil })
+	}
 	b.pending.release(own)
 	if err == nil {
 		err = own.SetDeadline(time.Time{}) // fails if the slot was taken away meanwhile
@@ -62,6 +66,7 @@ func (b *Bus) receive(own net.Conn) {
 		return
 	}
 	b.metrics.accepted.Inc(1)
+	b.countPlain(peer)
 	handler(peer, conn)
 }
 

@@ -27,13 +27,15 @@ type Bus struct {
 	closed   bool
 
 	pending  pending
-	unranged unrangedPeers
+	unranged olderPeers // refuse a hello that names versions
+	plain    olderPeers // speak no TLS, which is optional
 	warned   limiter
 	running  sync.WaitGroup
 }
 
 type metrics struct {
 	accepted, dialled, garbage, evicted tally.Counter
+	plain                               tally.Counter
 	refused                             tally.Scope
 	open                                tally.Gauge
 }
@@ -59,6 +61,7 @@ func Listen(cfg Config) (*Bus, error) {
 			dialled:  cfg.Scope.Counter("dialled"),
 			garbage:  cfg.Scope.Counter("garbage"),
 			evicted:  cfg.Scope.Counter("evicted"),
+			plain:    cfg.Scope.Counter("plain"),
 			refused:  cfg.Scope,
 			open:     cfg.Scope.Gauge("open"),
 		},
@@ -120,6 +123,13 @@ func (b *Bus) adopt(conn net.Conn) (dialledConn, error) {
 	b.conns[c] = struct{}{}
 	b.metrics.open.Update(float64(len(b.conns)))
 	return c, nil
+}
+
+// countPlain counts a connection without TLS if this node has certificates.
+func (b *Bus) countPlain(peer Peer) {
+	if b.cfg.TLS != nil && !peer.Secure {
+		b.metrics.plain.Inc(1)
+	}
 }
 
 func (b *Bus) forget(c net.Conn) {

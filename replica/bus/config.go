@@ -33,6 +33,8 @@ type Config struct {
 	// AcceptKey is another key that a peer which dials may prove, while the key of all nodes is being changed; empty for
 	// none. It needs Key, which this node proves when it dials.
 	AcceptKey []byte
+	// TLS, if set, has connections secured by certificates; nil for none. With a Key as well, peers prove both.
+	TLS *TLS
 	// Admit returns an error while no peer may shake hands with this node; peers are told
 	// its text. It is called once in each handshake, from any goroutine, and must not
 	// block. Nil admits all.
@@ -105,6 +107,9 @@ func (c *Config) Validate() error {
 	}
 	if n := len(c.AcceptKey); n != 0 && (n < minKey || n > maxKey || len(c.Key) == 0) {
 		errs = append(errs, fmt.Errorf("bus: accepted cluster key of %d bytes is not between %d and %d long, or there is no cluster key", n, minKey, maxKey))
+	}
+	if c.TLS != nil && (c.TLS.Client == nil || c.TLS.Server == nil) {
+		errs = append(errs, errors.New("bus: TLS without the configuration of both sides"))
 	}
 	if c.Listen == "" {
 		errs = append(errs, errors.New("bus: no address to listen on"))

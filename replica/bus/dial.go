@@ -42,18 +42,40 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 	if both && b.unranged.has(node, time.Now()) {
 		ranged = false
 	}
-	conn, peer, err := b.dialWithVersion(ctx, addr, peerID, purpose, ranged)
+	conn, peer, err := b.dialSecure(ctx, addr, peerID, purpose, ranged)
 	var refused *RefusedError
 	if both && ranged && errors.As(err, &refused) && refused.ByPeer && refused.Reason == reasonVersion {
-		if conn, peer, err = b.dialWithVersion(ctx, addr, peerID, purpose, false); err == nil {
+		if conn, peer, err = b.dialSecure(ctx, addr, peerID, purpose, false); err == nil {
 			b.unranged.note(node, time.Now())
 		}
 	}
 	return conn, peer, err
 }
 
-// dialWithVersion connects and shakes hands.
-func (b *Bus) dialWithVersion(ctx context.Context, addr, peerID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
+// dialSecure connects and shakes hands, by TLS if there are certificates. While TLS is optional, a node that speaks none
+// is dialled without.
+func (b *Bus) dialSecure(ctx context.Context, addr, peerID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
+	if b.cfg.TLS == nil || !b.cfg.TLS.Optional {
+		return b.dialOnce(ctx, addr, peerID, purpose, ranged, b.cfg.TLS != nil)
+	}
+	node := cmp.Or(peerID, addr)
+	if b.plain.has(node, time.Now()) {
+		conn, peer, err := b.dialOnce(ctx, addr, peerID, purpose, ranged, false)
+		if !errors.Is(err, ErrTLS) {
+			return conn, peer, err
+		}
+	}
+	conn, peer, err := b.dialOnce(ctx, addr, peerID, purpose, ranged, true)
+	if errors.Is(err, errNoTLS) {
+		if conn, peer, err = b.dialOnce(ctx, addr, peerID, purpose, ranged, false); err == nil {
+			b.plain.note(node, time.Now())
+		}
+	}
+	return conn, peer, err
+}
+
+// dialOnce connects and shakes hands.
+func (b *Bus) dialOnce(ctx context.Context, addr, peerID string, purpose Purpose, ranged, secure bool) (net.Conn, Peer, error) {
 	raw, err := b.cfg.Network.Dial(ctx, addr)
 	if err != nil {
 		return nil, Peer{}, err
@@ -63,7 +85,15 @@ func (b *Bus) dialWithVersion(ctx context.Context, addr, peerID string, purpose 
 		return nil, Peer{}, err
 	}
 	stop := interrupt(ctx, own)
-	conn, peer, err := dialHandshake(&b.cfg, own, peerID, purpose, ranged)
+	var conn net.Conn = own
+	if secure {
+		conn, err = dialSecure(&b.cfg, own)
+	}
+	var peer Peer
+	if err == nil {
+		conn, peer, err = dialHandshake(&b.cfg, conn, peerID, purpose, ranged)
+		err = alertRefusal(&b.cfg, err)
+	}
 	if stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -79,20 +109,21 @@ func (b *Bus) dialWithVersion(ctx context.Context, addr, peerID string, purpose 
 		return nil, Peer{}, err
 	}
 	own.reached(peer)
+	b.countPlain(peer)
 	b.cfg.Met(peer)
 	return conn, peer, nil
 }
 
-// unrangedPeers are the nodes that have lately refused a hello that names versions. Such a node
-// is tried anew after unrangedMemory: it may have been upgraded.
-type unrangedPeers struct {
+// olderPeers are the nodes that have lately refused something that older builds do not know, or nodes with older settings.
+// Such a node is tried anew after olderMemory: it may have been upgraded.
+type olderPeers struct {
 	mu    sync.Mutex
 	until map[string]time.Time // by the node's id, or its address
 }
 
-const unrangedMemory = time.Minute
+const olderMemory = time.Minute
 
-func (u *unrangedPeers) has(id string, now time.Time) bool {
+func (u *olderPeers) has(id string, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	until, known := u.until[id]
@@ -103,11 +134,11 @@ func (u *unrangedPeers) has(id string, now time.Time) bool {
 	return known
 }
 
-func (u *unrangedPeers) note(id string, now time.Time) {
+func (u *olderPeers) note(id string, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.until == nil {
 		u.until = make(map[string]time.Time)
 	}
-	u.until[id] = now.Add(unrangedMemory)
+	u.until[id] = now.Add(olderMemory)
 }

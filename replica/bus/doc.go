@@ -21,5 +21,9 @@
 // connection cut short between two records looks like one that ended; protocols on
 // the bus say themselves where their messages end.
 //
+// With TLS, both sides show certificates before they shake hands, and refuse one that no authority of theirs has signed. The
+// proof of a cluster key covers the TLS connection then, and TLS takes the place of the sealed records (tls.go). The first byte
+// tells an acceptor whether a peer speaks TLS, so one port serves both while [TLS.Optional].
+//
 // Read [Bus] first, then handshake.go, hello.go (what is compared) and record.go.
 package bus

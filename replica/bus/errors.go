@@ -24,6 +24,7 @@ var (
 	ErrID         = errors.New("bus: not the node that was dialled")
 	ErrSameID     = errors.New("bus: both sides have the same node id")
 	ErrPurpose    = errors.New("bus: purpose not served")
+	ErrTLS        = errors.New("bus: no TLS, or no certificate of the cluster's authority")
 )
 
 // Sealed connections.
@@ -46,6 +47,7 @@ const (
 	reasonID
 	reasonSameID
 	reasonPurpose
+	reasonTLS
 )
 
 // causes lists the sentinel of each bit, from the lowest.
@@ -62,6 +64,7 @@ var causes = []struct {
 	{ErrID, "id"},
 	{ErrSameID, "same_id"},
 	{ErrPurpose, "purpose"},
+	{ErrTLS, "tls"},
 }
 
 // String lists the causes.

@@ -4,11 +4,12 @@ import (
 	"crypto/ecdh"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net"
 )
 
 // Peer is the node at the other end, as its hello names it. With a cluster key
-// it has proved that it knows the key.
+// it has proved that it knows the key, and with TLS that it has a certificate.
 type Peer struct {
 	ID string
 	// Incarnation counts the peer's starts; Generation is 0 if it is in no cluster.
@@ -17,12 +18,16 @@ type Peer struct {
 	Purpose Purpose
 	// Version of the bus protocol is what both sides use on the connection.
 	Version uint16
+	// Secure reports that the connection is secured by certificates.
+	Secure bool
 }
 
 // A handshake is one run of it, on either side.
 type handshake struct {
 	cfg    *Config
 	conn   net.Conn
+	in     io.Reader // of conn; what an acceptor has read already comes first
+	bound  []byte    // what the proofs cover of the TLS connection; nil without TLS
 	mine   hello
 	theirs hello
 	// The hellos as they travelled.
@@ -35,7 +40,11 @@ type handshake struct {
 // dialHandshake runs the dialler's side on a connection whose deadline is set. It
 // returns the connection to go on with. Unless ranged, it speaks unrangedVersion.
 func dialHandshake(cfg *Config, conn net.Conn, wantID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
-	h := handshake{cfg: cfg, conn: conn, mine: cfg.hello(purpose, wantID, ranged)}
+	h, err := newHandshake(cfg, conn)
+	if err != nil {
+		return nil, Peer{}, err
+	}
+	h.mine = cfg.hello(purpose, wantID, ranged)
 	if err := h.sendHello(); err != nil {
 		return nil, Peer{}, err
 	}
@@ -59,7 +68,10 @@ func dialHandshake(cfg *Config, conn net.Conn, wantID string, purpose Purpose, r
 
 // acceptHandshake runs the acceptor's side. serves tells which purposes there are.
 func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net.Conn, Peer, error) {
-	h := handshake{cfg: cfg, conn: conn}
+	h, err := newHandshake(cfg, conn)
+	if err != nil {
+		return nil, Peer{}, err
+	}
 	if err := h.receiveHello(); err != nil {
 		return nil, Peer{}, err
 	}
@@ -88,6 +100,18 @@ func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net
 	return h.finish(labelAcceptor, labelDialler)
 }
 
+func newHandshake(cfg *Config, conn net.Conn) (*handshake, error) {
+	h := &handshake{cfg: cfg, conn: conn, in: conn}
+	if opened, ok := conn.(*openedConn); ok {
+		h.conn = opened.Conn
+	}
+	var err error
+	if h.bound, err = binding(h.conn); err != nil {
+		return nil, fmt.Errorf("handshake: %w", err)
+	}
+	return h, nil
+}
+
 func (h *handshake) sendHello() error {
 	if h.mine.keyed {
 		var err error
@@ -102,7 +126,7 @@ func (h *handshake) sendHello() error {
 
 func (h *handshake) receiveHello() error {
 	var err error
-	if h.received, err = readFrame(h.conn, frameHello); err != nil {
+	if h.received, err = readFrame(h.in, frameHello); err != nil {
 		return err
 	}
 	h.theirs, err = decodeHello(h.received, h.cfg.Versions.Newest)
@@ -115,7 +139,14 @@ func (h *handshake) checkPeer() error {
 	if err := h.cfg.Admit(); err != nil {
 		return h.refuse(reasonKey, fmt.Sprintf("node %q: %v", h.mine.id, err))
 	}
-	if reason, text := compare(&h.mine, &h.theirs); reason != 0 {
+	reason, text := compare(&h.mine, &h.theirs)
+	if h.bound == nil && h.cfg.TLS != nil && !h.cfg.TLS.Optional {
+		if reason |= reasonTLS; text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("node %q demands TLS with a certificate of the cluster's authority (cluster-tls-cert), node %q speaks none", h.mine.id, h.theirs.id)
+	}
+	if reason != 0 {
 		return h.refuse(reason, text)
 	}
 	return nil
@@ -132,14 +163,14 @@ func (h *handshake) agree(dialler, acceptor []byte) error {
 		return nil
 	}
 	var err error
-	h.secret, err = newSecret(h.cfg.Key, h.share, h.theirs.share[:], dialler, acceptor)
+	h.secret, err = newSecret(h.cfg.Key, h.share, h.theirs.share[:], transcript(dialler, acceptor, h.bound))
 	return err
 }
 
 // agreeOther is agree for the other key that an acceptor takes. Which of the two is in use, the dialler's proof tells.
 func (h *handshake) agreeOther(dialler, acceptor []byte) (err error) {
 	if h.secret != nil && len(h.cfg.AcceptKey) > 0 {
-		h.other, err = newSecret(h.cfg.AcceptKey, h.share, h.theirs.share[:], dialler, acceptor)
+		h.other, err = newSecret(h.cfg.AcceptKey, h.share, h.theirs.share[:], transcript(dialler, acceptor, h.bound))
 	}
 	return err
 }
@@ -156,7 +187,7 @@ func (h *handshake) sendProof(kind frameKind, label string) error {
 }
 
 func (h *handshake) checkProof(kind frameKind, label string) error {
-	proof, err := readFrame(h.conn, kind)
+	proof, err := readFrame(h.in, kind)
 	if err != nil {
 		return err
 	}
@@ -170,7 +201,7 @@ func (h *handshake) checkProof(kind frameKind, label string) error {
 	return nil
 }
 
-// finish wraps the connection if there is a key.
+// finish seals the connection if there is a key, and no TLS that does so.
 func (h *handshake) finish(mine, theirs string) (net.Conn, Peer, error) {
 	peer := Peer{
 		ID:          h.theirs.id,
@@ -178,8 +209,9 @@ func (h *handshake) finish(mine, theirs string) (net.Conn, Peer, error) {
 		Generation:  h.theirs.generation,
 		Purpose:     h.theirs.purpose,
 		Version:     h.mine.versions.agree(h.theirs.versions),
+		Secure:      h.bound != nil,
 	}
-	if h.secret == nil {
+	if h.secret == nil || peer.Secure {
 		return h.conn, peer, nil
 	}
 	sealing, err := h.secret.derive(mine)

@@ -123,7 +123,10 @@ func TestAnotherKeyIsAcceptedWhileKeysChange(t *testing.T) {
 
 // acceptBlindly accepts whoever comes, and returns what the dialler says to that.
 func acceptBlindly(cfg *Config, conn net.Conn) error {
-	h := handshake{cfg: cfg, conn: conn}
+	h, err := newHandshake(cfg, conn)
+	if err != nil {
+		return err
+	}
 	if err := h.receiveHello(); err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ func acceptBlindly(cfg *Config, conn net.Conn) error {
 	if err := h.sendProof(frameWelcome, labelAcceptor); err != nil {
 		return err
 	}
-	_, err := readFrame(conn, frameProof)
+	_, err = readFrame(conn, frameProof)
 	return err
 }
 

@@ -61,8 +61,3 @@ func TestSlowHandshakesEnd(t *testing.T) {
 	}
 	_, _ = io.ReadAll(conn) // until the bus closes it
 }
-
-func isTimeout(err error) bool {
-	e, ok := err.(net.Error)
-	return ok && e.Timeout()
-}

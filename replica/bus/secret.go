@@ -11,13 +11,13 @@ import (
 
 // A secret is shared by two sides that have the cluster key and have seen the same
 // hellos. Its derivation follows RFC 5869 (HKDF), with the cluster key and the
-// outcome of X25519 (RFC 7748) as the secret and the hellos as the salt.
+// outcome of X25519 (RFC 7748) as the secret and their transcript as the salt.
 type secret struct {
 	extracted  []byte
 	transcript [sha256.Size]byte
 }
 
-func newSecret(key []byte, own *ecdh.PrivateKey, share []byte, dialler, acceptor []byte) (*secret, error) {
+func newSecret(key []byte, own *ecdh.PrivateKey, share []byte, transcript [sha256.Size]byte) (*secret, error) {
 	public, err := ecdh.X25519().NewPublicKey(share)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrProtocol, err)
@@ -27,16 +27,16 @@ func newSecret(key []byte, own *ecdh.PrivateKey, share []byte, dialler, acceptor
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrProtocol, err)
 	}
-	s := &secret{transcript: transcript(dialler, acceptor)}
+	s := &secret{transcript: transcript}
 	// agreed has one length, so the two cannot run into each other.
 	s.extracted, err = hkdf.Extract(sha256.New, append(agreed, key...), s.transcript[:])
 	return s, err
 }
 
 // transcript is the digest of both hellos, each as the frame that it came in, which
-// has its length.
-func transcript(dialler, acceptor []byte) [sha256.Size]byte {
-	return sha256.Sum256(appendFrame(appendFrame(nil, frameHello, dialler), frameHello, acceptor))
+// has its length, and of the binding to the TLS connection, if there is one.
+func transcript(dialler, acceptor, bound []byte) [sha256.Size]byte {
+	return sha256.Sum256(append(appendFrame(appendFrame(nil, frameHello, dialler), frameHello, acceptor), bound...))
 }
 
 // The labels keep apart what is derived, above all the two directions: nothing that

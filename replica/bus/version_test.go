@@ -110,15 +110,15 @@ func TestLaterHelloMayHaveMoreAtItsEnd(t *testing.T) {
 
 // TestPeerWithoutRangeIsTriedAnew has a node upgraded that named no range.
 func TestPeerWithoutRangeIsTriedAnew(t *testing.T) {
-	var u unrangedPeers
+	var u olderPeers
 	now := time.Now()
 	u.note("b", now)
-	for after, want := range map[time.Duration]bool{0: true, unrangedMemory: true} {
+	for after, want := range map[time.Duration]bool{0: true, olderMemory: true} {
 		if got := u.has("b", now.Add(after)); got != want {
 			t.Errorf("after %v: %v", after, got)
 		}
 	}
-	if u.has("b", now.Add(unrangedMemory+1)) || len(u.until) > 0 {
+	if u.has("b", now.Add(olderMemory+1)) || len(u.until) > 0 {
 		t.Error("it is remembered for ever")
 	}
 }

@@ -1,0 +1,2 @@
+// Package certtest makes certificate authorities and certificates for tests.
+package certtest
