@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,8 +26,8 @@ type libraryReport struct {
 	Slowest  int64            `json:"slowest_ms"`
 }
 
-// libraryRate is how many commands a second each library sends.
-const libraryRate = 2500
+// libraryRate is how many commands a second each library sends: 20,000 in all.
+const libraryRate = 4000
 
 // TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut has client libraries with their defaults write and read through
 // one node of three while another node joins, while their own node is stopped by SIGTERM and started again, and while
@@ -43,9 +44,21 @@ func TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut(t *testing.T) {
 	if !npm {
 		t.Log("ioredis and node-redis are left out: they need npm, and from it redis@5.12.1 and ioredis@5.11.1")
 	}
+	// The first redis-py that knows notices of maintenance is 7; RINGSIDE_TEST_REDIS_PY names the directory of one.
+	t.Setenv("PYTHONPATH", os.Getenv("RINGSIDE_TEST_REDIS_PY"))
+	py := program(python, "-c", "import redis; assert int(redis.__version__.split('.')[0]) >= 7")(a)
+	if !py {
+		t.Log("redis-py is left out: it needs redis-py 7 or later")
+	}
 	c := newProcessCluster(t, "buckets", "--backups", "1")
+	// The nodes have addresses of their own and the same port: redis-py 8 goes to the address that a notice names, not to
+	// its port.
+	_, port, _ := net.SplitHostPort(freePorts(t, 1)[0])
+	start := func(id string) *processNode {
+		return c.start(id, "--addr", fmt.Sprintf("127.0.0.%d:%s", 2+len(c.nodes), port))
+	}
 	for _, id := range []string{"a", "b", "c"} {
-		c.start(id)
+		start(id)
 	}
 	c.settled("a", "b", "c")
 	c.copied("a", "b", "c")
@@ -62,12 +75,15 @@ func TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut(t *testing.T) {
 	}
 	if npm {
 		for _, library := range []string{"ioredis", "node-redis"} {
-			stops[library] = a.loadByNode(library, own.addr)
+			stops[library] = a.loadByProgram(library, own.addr, "node", "library_load.mjs", library)
 		}
+	}
+	if py {
+		stops["redis-py"] = a.loadByProgram("redis-py", own.addr, python, "library_load.py")
 	}
 	goesOn("before anything happens")
 	t.Log("d joins")
-	d := c.start("d")
+	d := start("d")
 	c.settled("a", "b", "c", "d")
 	c.copied("a", "b", "c", "d")
 	t.Log("b, the node of the clients, is stopped and started")
@@ -98,9 +114,10 @@ func TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut(t *testing.T) {
 	}
 }
 
-// loadByNode starts a program of Node.js.
-func (a *appRun) loadByNode(library, addr string) (stop func() *libraryReport) {
-	cmd := a.command(addr, "node", "library_load.mjs", library, "redis://"+addr, strconv.Itoa(libraryRate))
+// loadByProgram starts a program that takes a URL and a rate after its words.
+func (a *appRun) loadByProgram(library, addr string, words ...string) (stop func() *libraryReport) {
+	cmd := a.command(addr, words[0], append(words[1:], "redis://"+addr, strconv.Itoa(libraryRate))...)
+	cmd.Env = append(cmd.Env, "PYTHONPATH="+os.Getenv("PYTHONPATH"))
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	in, err := cmd.StdinPipe()
@@ -126,7 +143,7 @@ func (a *appRun) loadByNode(library, addr string) (stop func() *libraryReport) {
 	}
 }
 
-// loadBy has goroutines write and read by set and get, as [appRun.loadByNode] does.
+// loadBy has goroutines write and read by set and get, as the programs do.
 func loadBy(library string, sent *atomic.Int64, set func(key, value string) error, get func(key string) (string, error)) (stop func() *libraryReport) {
 	const loops = 20
 	var over atomic.Bool
