@@ -43,6 +43,14 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"secret that every node must prove, 16 bytes or more; encrypts the traffic between nodes; required for nodes on other hosts (default: nodes of one machine prove --requirepass)", settings.Secret())
 	add("cluster-key-accept", settings.Text(&cfg.ClusterKeyAccept, "KEY"),
 		"another --cluster-key that other nodes may prove, while the key is being changed node by node", settings.Secret())
+	add("cluster-tls-cert", settings.Text(&cfg.ClusterTLSCert, "FILE"),
+		"certificate (PEM) that this node shows other nodes; with it, nodes connect to each other through TLS and verify each other's certificates", settings.Files())
+	add("cluster-tls-key", settings.Text(&cfg.ClusterTLSKey, "FILE"),
+		"key of that certificate (PEM)", settings.Files())
+	add("cluster-tls-ca", settings.Text(&cfg.ClusterTLSCA, "FILE"),
+		"authorities that sign the certificates of nodes (PEM), one or several; whatever has a certificate of them counts as a node", settings.Files())
+	choice("cluster-tls", &cfg.ClusterTLS,
+		"nodes without a certificate: require = refuse them; prefer = accept and dial them, too, while certificates are introduced node by node")
 	add("bus-addr", settings.Text(&cfg.BusAddr, "host:port"),
 		"address for other nodes (default: the host of --addr, its port + 10000; 127.0.0.1 if no cluster setting and no --cluster-key is set); off, with --gossip-addr off: none, and the node is alone")
 	add("gossip-addr", settings.Text(&cfg.GossipAddr, "host:port"),

@@ -77,7 +77,7 @@ func (b *Bus) report(from net.Addr, err error) {
 		b.cfg.Logger.Debug("bus: handshake failed", "node", from, "err", err)
 		return
 	}
-	b.metrics.refused.Tagged(map[string]string{"reason": refused.Reason.first()}).Counter("refused").Inc(1)
+	b.metrics.refused.Tagged(map[string]string{"reason": refused.Reason.first()}).Counter("refused_total").Inc(1)
 	if refused.Reason == reasonPurpose { // it begins, or ends
 		b.cfg.Logger.Debug("bus: handshake refused", "node", from, "err", err)
 		return

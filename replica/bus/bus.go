@@ -57,13 +57,13 @@ func Listen(cfg Config) (*Bus, error) {
 		handlers: make(map[Purpose]func(Peer, net.Conn)),
 		conns:    make(map[net.Conn]struct{}),
 		metrics: metrics{
-			accepted: cfg.Scope.Counter("accepted"),
-			dialled:  cfg.Scope.Counter("dialled"),
-			garbage:  cfg.Scope.Counter("garbage"),
-			evicted:  cfg.Scope.Counter("evicted"),
-			plain:    cfg.Scope.Counter("plain"),
+			accepted: cfg.Scope.Counter("accepted_total"),
+			dialled:  cfg.Scope.Counter("dialled_total"),
+			garbage:  cfg.Scope.Counter("garbage_total"),
+			evicted:  cfg.Scope.Counter("evicted_total"),
+			plain:    cfg.Scope.Counter("plain_total"),
 			refused:  cfg.Scope,
-			open:     cfg.Scope.Gauge("open"),
+			open:     cfg.Scope.Gauge("connections"),
 		},
 	}
 	b.pending.init(cfg.MaxHandshakes)

@@ -22,8 +22,10 @@ type Facts struct {
 	Leader func() (here, known bool)
 	// Disk returns the free space and the size of the disk that has the data, in bytes.
 	Disk func() (free, total uint64, err error)
-	// Certificate is what clients are met with; nil without TLS.
-	Certificate func() *x509.Certificate
+	// Certificate is what clients are met with, NodeCertificate what other nodes are shown; nil without TLS. Failures and
+	// NodeFailures count the changes of their files that could not be used.
+	Certificate, NodeCertificate func() *x509.Certificate
+	Failures, NodeFailures       func() int64
 }
 
 // ObserveFacts shows the facts of a node.
@@ -41,6 +43,9 @@ func (m *Metrics) ObserveFacts(f Facts) error {
 		free:        gauge("disk_free_bytes", "Free space of the disk that has the data."),
 		total:       gauge("disk_total_bytes", "Size of the disk that has the data."),
 		expiry:      gauge("tls_certificate_expiry_timestamp_seconds", "Unix time at which the certificate for clients expires."),
+		nodeExpiry:  gauge("cluster_tls_certificate_expiry_timestamp_seconds", "Unix time at which the certificate for other nodes expires."),
+		failures: prometheus.NewDesc("ringside_tls_reload_failures_total",
+			"Changes of the files of certificates that could not be used; the earlier certificates stay.", []string{"for"}, nil),
 	}
 	if err := m.registry.Register(c); err != nil {
 		return fmt.Errorf("register facts: %w", err)
@@ -50,13 +55,14 @@ func (m *Metrics) ObserveFacts(f Facts) error {
 
 // factsCollector implements prometheus.Collector.
 type factsCollector struct {
-	facts                                                               Facts
-	info, ready, alive, known, leader, leaderKnown, free, total, expiry *prometheus.Desc
+	facts                                          Facts
+	info, ready, alive, known, leader, leaderKnown *prometheus.Desc
+	free, total, expiry, nodeExpiry, failures      *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *factsCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.info, c.ready, c.alive, c.known, c.leader, c.leaderKnown, c.free, c.total, c.expiry} {
+	for _, d := range []*prometheus.Desc{c.info, c.ready, c.alive, c.known, c.leader, c.leaderKnown, c.free, c.total, c.expiry, c.nodeExpiry, c.failures} {
 		to <- d
 	}
 }
@@ -78,8 +84,18 @@ func (c *factsCollector) Collect(to chan<- prometheus.Metric) {
 		tell(c.free, float64(free))
 		tell(c.total, float64(total))
 	}
-	if cert := c.facts.Certificate(); cert != nil {
-		tell(c.expiry, float64(cert.NotAfter.Unix()))
+	for _, of := range []struct {
+		who      string
+		cert     *x509.Certificate
+		expiry   *prometheus.Desc
+		failures int64
+	}{
+		{"clients", c.facts.Certificate(), c.expiry, c.facts.Failures()}, {"nodes", c.facts.NodeCertificate(), c.nodeExpiry, c.facts.NodeFailures()},
+	} {
+		if of.cert != nil {
+			tell(of.expiry, float64(of.cert.NotAfter.Unix()))
+			to <- prometheus.MustNewConstMetric(c.failures, prometheus.CounterValue, float64(of.failures), of.who)
+		}
 	}
 }
 

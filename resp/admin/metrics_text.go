@@ -36,6 +36,13 @@ func (g describedGatherer) Gather() ([]*dto.MetricFamily, error) {
 var helpTexts = map[string]string{
 	"ringside_auth_failures_total":                      "Attempts of clients to log in with a wrong name or password.",
 	"ringside_backups_changed_total":                    "Changes of backups in sync of ranges served here: released because they did not answer, or admitted again.",
+	"ringside_bus_accepted_total":                       "Connections between nodes that this node accepted, after their handshake.",
+	"ringside_bus_connections":                          "Open connections between nodes, those in their handshake included.",
+	"ringside_bus_dialled_total":                        "Connections between nodes that this node made.",
+	"ringside_bus_evicted_total":                        "Connections closed in their handshake to make room for others.",
+	"ringside_bus_garbage_total":                        "Connections to the port for nodes that ended without a handshake.",
+	"ringside_bus_plain_total":                          "Connections between nodes without TLS, while this node has a certificate and cluster-tls is prefer.",
+	"ringside_bus_refused_total":                        "Handshakes between nodes that were refused, by reason: tls, key, cluster, …",
 	"ringside_cache_bytes":                              "Bytes in use in the cache of hot values.",
 	"ringside_cache_keys":                               "Keys in the cache of hot values.",
 	"ringside_cache_lookups_total":                      "Lookups in the cache of hot values, by result.",

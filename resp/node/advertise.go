@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ringside-kv/ringside/internal/machine"
+	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 )
 
@@ -109,11 +110,15 @@ func (c *cluster) log(t advertised) {
 		return
 	}
 	self, _ := c.members.Node(c.n.id)
-	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.secret))
+	tls := c.n.cfg.tls().BetweenNodes()
+	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.secret), "tls", tls)
+	if tls == certs.Prefer {
+		log.Warn("other nodes are accepted without a certificate: set --cluster-tls require once all nodes have one", "bus", t.bus)
+	}
 	if t.guessed != "" {
 		log.Info("this node advertises an address of this machine; set --advertise if other nodes need another one", "addr", t.guessed)
 	}
 	if c.n.cfg.keepsToLoopback {
-		log.Info("only nodes of this machine can join: there is no --cluster-key", "bus", t.bus)
+		log.Info("only nodes of this machine can join: there is neither a --cluster-key nor a --cluster-tls-cert", "bus", t.bus)
 	}
 }

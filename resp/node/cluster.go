@@ -119,7 +119,8 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.entry.busGeneration, Key: key, AcceptKey: []byte(cfg.ClusterKeyAccept), Admit: n.admitPeers, Listen: portOf(cfg.BusAddr), Network: cfg.env.Bus(), Logger: cfg.Logger,
+		Generation: c.entry.busGeneration, Key: key, AcceptKey: []byte(cfg.ClusterKeyAccept), TLS: n.busTLS(), Admit: n.admitPeers, Listen: portOf(cfg.BusAddr), Network: cfg.env.Bus(),
+		Logger: cfg.Logger, Scope: cfg.Scope.SubScope("bus"),
 		Versions: cfg.env.Versions, Needs: c.switcher.neededVersion,
 		Met: func(p bus.Peer) {
 			c.switcher.met(p)

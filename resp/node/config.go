@@ -109,6 +109,10 @@ type Config struct {
 	// ClusterKeyAccept is another ClusterKey that other nodes may prove, while that of all nodes is being changed; empty:
 	// none.
 	ClusterKeyAccept string
+	// ClusterTLSCert, ClusterTLSKey and ClusterTLSCA are PEM files: with them, nodes connect to each other through TLS, and each
+	// shows a certificate that an authority of ClusterTLSCA has signed. ClusterTLS is require, or prefer: nodes without are
+	// accepted and dialled as well.
+	ClusterTLSCert, ClusterTLSKey, ClusterTLSCA, ClusterTLS string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
 	// Zone names the nodes that may fail together with this one, as those of a data center; empty is none.
@@ -269,6 +273,7 @@ func DefaultConfig() Config {
 		ProtectedMode:     true,
 		Debug:             "no",
 		TLSUser:           certs.NoUser,
+		ClusterTLS:        certs.Require,
 		MaxClients:        10000,
 		MaxKeySize:        64 * kib,
 		MaxValueSize:      512 * mib,
@@ -305,6 +310,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Route, d.Route)
 	ensure(&c.Debug, d.Debug)
 	ensure(&c.TLSUser, d.TLSUser)
+	ensure(&c.ClusterTLS, d.ClusterTLS)
 	ensure(&c.MaxDataPolicy, d.MaxDataPolicy)
 	ensure(&c.RereplicateAfter, d.RereplicateAfter)
 	ensure(&c.ForwardTimeout, d.ForwardTimeout)

@@ -60,6 +60,7 @@ type Node struct {
 	passwordChanged atomic.Bool
 
 	tls       certs.Current // that clients are met with
+	nodeTLS   certs.Current // between nodes
 	reloading sync.Mutex    // serializes Reload
 	last      resp.Settings // as Open or Reload had them; reloading guards it
 	lastSpare int64         // MinFreeDisk, likewise
@@ -98,11 +99,12 @@ func (n *Node) open() (err error) {
 			}
 		}
 	}()
-	tlsConfig, err := n.cfg.tlsConfig()
+	forClients, forNodes, err := n.cfg.loadTLS()
 	if err != nil {
 		return err
 	}
-	n.tls.Set(tlsConfig, n.cfg.Logger)
+	n.tls.Set(forClients, n.cfg.Logger)
+	n.nodeTLS.Set(forNodes, n.cfg.Logger)
 	n.last, n.lastSpare = n.cfg.settings(), n.cfg.MinFreeDisk
 	if n.cfg.Role != RoleStore {
 		if err := refuseStore(n.cfg.Dir); err != nil {
@@ -146,9 +148,8 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.cfg.env.Reached(startNoted)
-	scope := n.cfg.Scope
-	if scope == nil {
-		scope = n.metrics.Scope()
+	if n.cfg.Scope == nil {
+		n.cfg.Scope = n.metrics.Scope()
 	}
 	n.clock, n.ownClock = n.cfg.env.Clocks()
 	if n.traces, err = trace.Open(trace.Config{
@@ -178,7 +179,7 @@ func (n *Node) open() (err error) {
 		Placement: n.placement, TellsChanges: n.tellsChanges,
 		Databases: n.databases, Shutdown: func() { n.finish(nil) },
 		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
-		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: scope, Rounds: &n.cfg.env.Conns.Rounds,
+		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: n.cfg.Scope, Rounds: &n.cfg.env.Conns.Rounds,
 		Traces: n.traces, AckTimes: func(tap *store.Tap, change uint64, visit func(string, time.Time)) {
 			if c := n.part.Load(); c != nil {
 				c.engine.AckTimes(tap, change, visit)

@@ -77,7 +77,8 @@ func factsOf(c *cluster) admin.Facts {
 		Alive:       func() (alive, all int) { return facts.CountAlive(c.members.Nodes()) },
 		Leader:      func() (here, known bool) { leader, _ := c.table.Leader(); return leader == c.n.id, leader != "" },
 		Disk:        c.n.store.DiskUsage,
-		Certificate: func() *x509.Certificate { return facts.Certificate(c.n.tls.Config()) },
+		Certificate: func() *x509.Certificate { return facts.Certificate(c.n.tls.Config()) }, Failures: c.n.tls.Failures,
+		NodeCertificate: func() *x509.Certificate { return facts.Certificate(c.n.nodeTLS.Config()) }, NodeFailures: c.n.nodeTLS.Failures,
 	}
 }
 

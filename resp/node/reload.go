@@ -1,10 +1,6 @@
 package node
 
-import (
-	"slices"
-
-	"github.com/ringside-kv/ringside/resp/node/internal/certs"
-)
+import "slices"
 
 // reloads are the settings that Reload applies. All that CONFIG SET can change are among them, so that
 // what CONFIG REWRITE has written to a file needs no restart.
@@ -14,6 +10,7 @@ var reloads = []string{
 	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
 	"tcp-keepalive", "protected-mode", "min-free-disk",
 	"slowlog-slower-than", "slowlog-max-len", "notify-keyspace-events", "redis-config", "tls-cert", "tls-key", "tls-ca",
+	"cluster-tls-cert", "cluster-tls-key", "cluster-tls-ca",
 }
 
 // Reloads reports whether [Node.Reload] applies a change of a setting, named as in a
@@ -31,19 +28,15 @@ func (n *Node) Reload(cfg Config) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	var certificates *certs.Loaded
-	if cfg.TLSCert != "" && n.tls.Config() != nil {
-		var err error
-		if certificates, err = cfg.tlsConfig(); err != nil {
-			return err
-		}
+	clients, nodes, err := cfg.loadTLS()
+	if err != nil {
+		return err
 	}
 	if err := n.server.Reconfigure(n.last, cfg.settings()); err != nil {
 		return err
 	}
-	if certificates != nil {
-		n.tls.Set(certificates, n.cfg.Logger)
-	}
+	n.tls.Reload(clients)
+	n.nodeTLS.Reload(nodes)
 	if n.lastSpare != cfg.MinFreeDisk {
 		n.store.SetMinFreeDisk(cfg.MinFreeDisk)
 	}

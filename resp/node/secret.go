@@ -18,6 +18,8 @@ const (
 	// for addresses that other hosts can reach.
 	secretNone       peerSecret = "none"
 	secretClusterKey peerSecret = "cluster-key"
+	// secretCertificate: a certificate of the cluster's authority, and no key. With a key as well, nodes prove both.
+	secretCertificate peerSecret = "cluster certificate"
 	// secretPassword: a key derived from RequirePass. It serves loopback only: the
 	// password may be weak, and CONFIG SET changes it for one node at a time.
 	secretPassword peerSecret = "password"
@@ -32,6 +34,8 @@ func (c *Config) peerSecret() (peerSecret, error) {
 	switch {
 	case c.ClusterKey != "":
 		return secretClusterKey, nil
+	case c.provesCertificates():
+		return secretCertificate, nil
 	case c.RequirePass != "":
 		return secretPassword, nil
 	case c.TLSCert != "", c.socketGuards():
@@ -97,7 +101,7 @@ func (n *Node) peerKey() (key []byte, err error) {
 // no other node from then on until it has its first password again.
 func (n *Node) changePassword(password string) (apply func(), err error) {
 	switch n.secret {
-	case secretClusterKey, secretFile:
+	case secretClusterKey, secretCertificate, secretFile:
 		return func() {}, nil
 	}
 	if password == "" || password == n.cfg.RequirePass {
@@ -143,41 +147,3 @@ func (n *Node) admitPeers() error {
 	}
 	return nil
 }
-
-// doors returns the sockets of a node and the secret that each asks for.
-func (c Config) doors() []socketInfo {
-	c.EnsureDefaults()
-	clients := "none"
-	secret, _ := c.peerSecret()
-	guard, _ := c.usersGuard()
-	switch {
-	case c.RequirePass != "":
-		clients = "password"
-	case c.TLSCA != "":
-		clients = "client certificate"
-	case c.TLSCert != "":
-		clients = "TLS"
-	case guard:
-		clients = "users"
-	case c.Exposure() == ExposureRefused:
-		clients = "none, this machine only"
-	}
-	var doors []socketInfo
-	if c.Addr != AddrOff {
-		doors = append(doors, socketInfo{"clients", c.Addr, clients})
-	}
-	if c.HTTPAddr != HTTPOff {
-		readers := "none, no data"
-		if c.HTTPAuth {
-			readers = "users"
-		}
-		doors = append(doors, socketInfo{"http", c.HTTPAddr, readers})
-	}
-	if c.staysAlone() {
-		return doors
-	}
-	return append(doors, socketInfo{"bus", c.BusAddr, string(secret)}, socketInfo{"gossip", c.GossipAddr, string(secret)})
-}
-
-// A socketInfo is a socket that the node listens on.
-type socketInfo struct{ socket, addr, secret string }

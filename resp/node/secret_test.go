@@ -14,11 +14,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/certtest"
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/hostport"
 	"github.com/ringside-kv/ringside/resp/node/internal/peerkey"
 )
@@ -31,6 +33,10 @@ const testKey = "a key of sixteen bytes or more"
 func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 	cert, key := selfSigned(t)
 	files := aclFiles(t)
+	nodes := &nodeCerts{t: t}
+	authority := certtest.New(t, "cluster")
+	nodes.write("a", authority, authority)
+	peer := func(file string) string { return filepath.Join(nodes.dirs["a"], file) }
 	choices := []struct {
 		name    string
 		options []string
@@ -78,6 +84,11 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 				c.BusAddr, c.GossipAddr = AddrOff, AddrOff
 			}
 		}},
+		{"cluster-tls", []string{"", certs.Prefer, certs.Require}, func(c *Config, o string) {
+			if o != "" {
+				c.ClusterTLS, c.ClusterTLSCert, c.ClusterTLSKey, c.ClusterTLSCA = o, peer("cert.pem"), peer("key.pem"), peer("ca.pem")
+			}
+		}},
 	}
 	dir := filepath.Join(t.TempDir(), "new")
 	combinations := 1
@@ -95,6 +106,9 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 			rest /= len(choice.options)
 			choice.set(&c, option)
 			line = append(line, choice.name+"="+option)
+		}
+		if c.ClusterTLSCert != "" && i%11 != 0 { // reading certificates takes long; 11 shares no factor with the numbers of options
+			continue
 		}
 		if c.Validate() != nil {
 			continue
@@ -144,6 +158,44 @@ func aclFiles(t *testing.T) map[string]string {
 	}
 	return files
 }
+
+// doors returns the sockets of a node and the secret that each asks for.
+func (c Config) doors() []socketInfo {
+	c.EnsureDefaults()
+	clients := "none"
+	secret, _ := c.peerSecret()
+	guard, _ := c.usersGuard()
+	switch {
+	case c.RequirePass != "":
+		clients = "password"
+	case c.TLSCA != "":
+		clients = "client certificate"
+	case c.TLSCert != "":
+		clients = "TLS"
+	case guard:
+		clients = "users"
+	case c.Exposure() == ExposureRefused:
+		clients = "none, this machine only"
+	}
+	var doors []socketInfo
+	if c.Addr != AddrOff {
+		doors = append(doors, socketInfo{"clients", c.Addr, clients})
+	}
+	if c.HTTPAddr != HTTPOff {
+		readers := "none, no data"
+		if c.HTTPAuth {
+			readers = "users"
+		}
+		doors = append(doors, socketInfo{"http", c.HTTPAddr, readers})
+	}
+	if c.staysAlone() {
+		return doors
+	}
+	return append(doors, socketInfo{"bus", c.BusAddr, string(secret)}, socketInfo{"gossip", c.GossipAddr, string(secret)})
+}
+
+// A socketInfo is a socket that the node listens on.
+type socketInfo struct{ socket, addr, secret string }
 
 // The sockets of real nodes ask for what the table says.
 func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {

@@ -42,7 +42,7 @@ func selfSigned(t *testing.T) (certFile, keyFile string) {
 
 func TestTLSConfig(t *testing.T) {
 	c := DefaultConfig()
-	if config, err := c.tlsConfig(); config != nil || err != nil {
+	if config, nodes, err := c.loadTLS(); config != nil || nodes != nil || err != nil {
 		t.Errorf("without tls-cert: %v, %v", config, err)
 	}
 
@@ -50,7 +50,7 @@ func TestTLSConfig(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	config, err := c.tlsConfig()
+	config, _, err := c.loadTLS()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,18 +59,18 @@ func TestTLSConfig(t *testing.T) {
 	}
 
 	c.TLSCA = c.TLSCert
-	if config, err = c.tlsConfig(); err != nil || config.TLS.ClientAuth != tls.RequireAndVerifyClientCert {
+	if config, _, err = c.loadTLS(); err != nil || config.TLS.ClientAuth != tls.RequireAndVerifyClientCert {
 		t.Errorf("with tls-ca: %v", err)
 	}
 
 	c.TLSCA = c.TLSKey // PEM, but no certificate
-	if _, err = c.tlsConfig(); err == nil {
+	if _, _, err = c.loadTLS(); err == nil {
 		t.Error("a key was taken for a CA")
 	}
 
 	_, c.TLSKey = selfSigned(t)
 	c.TLSCA = ""
-	if _, err = c.tlsConfig(); err == nil {
+	if _, _, err = c.loadTLS(); err == nil {
 		t.Error("another certificate's key was accepted")
 	}
 }

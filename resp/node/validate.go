@@ -83,6 +83,8 @@ func Choices(setting string) []string {
 		return strategy.KetamaRules()
 	case "enable-debug-command":
 		return []string{"yes", "no", "local"}
+	case "cluster-tls":
+		return certs.Modes()
 	case "tls-auth-user":
 		return []string{certs.NoUser, certs.ByName, certs.ByURI}
 	case "max-data-policy":
@@ -238,18 +240,8 @@ func (c Config) validateAccess(f *faults) {
 	if strings.ContainsAny(c.RequirePass, "\r\n") {
 		f.add("requirepass", "holds a line break, most likely the end of a file; cut it off")
 	}
-	switch {
-	case c.TLSCert != "" && c.TLSKey == "":
-		f.add("tls-key", "missing: tls-cert needs the key of the certificate")
-	case c.TLSCert == "" && c.TLSKey != "":
-		f.add("tls-cert", "missing: tls-key needs the certificate of the key")
-	case c.TLSCert == "" && c.TLSCA != "":
-		f.add("tls-ca", "needs tls-cert and tls-key: it demands client certificates, which only TLS carries")
-	case c.TLSCA == "" && c.TLSUser != certs.NoUser:
-		f.add("tls-auth-user", "needs tls-ca: without it, clients have no certificates")
-	default:
-		c.loadTLS(f)
-	}
+	f.oneOf("cluster-tls", c.ClusterTLS, Choices("cluster-tls"))
+	c.tls().Validate(f.add)
 }
 
 func (c Config) validateTimes(f *faults) {

@@ -75,7 +75,7 @@ func (c *Config) keyMissing() *Fault {
 		clients = "a user's password"
 	}
 	return &Fault{"cluster-key", "missing: clients need " + clients + ", so other nodes must prove a secret: " +
-		"set cluster-key on all nodes (the first one's may be the text of " + peerkey.Name + " in its directory)"}
+		"set cluster-key, or cluster-tls-cert, on all nodes (the first one's may be the text of " + peerkey.Name + " in its directory)"}
 }
 
 func (c Config) validateFounding(f *faults) {
@@ -129,7 +129,7 @@ func (c Config) validateBetweenNodes(f *faults, setting, given string, offset in
 	switch {
 	case err != nil:
 		f.add(setting, "%q: %v", addr, err)
-	case hostport.IsLoopback(host) || c.ClusterKey != "" || c.env.Network != nil:
+	case hostport.IsLoopback(host) || c.ClusterKey != "" || setting == "bus-addr" && c.provesCertificates() || c.env.Network != nil:
 		// A test's network has no other hosts.
 	case given == "":
 		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1", addr, setting)

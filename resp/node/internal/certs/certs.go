@@ -13,11 +13,24 @@ import (
 )
 
 // Files are the paths of PEM files. CA may be empty: clients need no certificate then.
-type Files struct{ Cert, Key, CA string }
+type Files struct {
+	Cert, Key, CA string
+	// Peers says that the certificates are for connections between nodes, on both sides. CA is not empty then.
+	Peers bool
+}
+
+// Setting returns the name of the setting of a file: "cert", "key" or "ca".
+func (f Files) Setting(file string) string {
+	if f.Peers {
+		return "cluster-tls-" + file
+	}
+	return "tls-" + file
+}
 
 // Loaded are certificates, with what their files were like.
 type Loaded struct {
-	TLS    *tls.Config
+	TLS    *tls.Config // of a server
+	client *tls.Config // of a client, for peers
 	files  Files
 	states []os.FileInfo // before they were read; nil for one that was not there
 }
@@ -31,27 +44,33 @@ func Load(files Files, fault func(setting, format string, args ...any)) *Loaded 
 	l := &Loaded{TLS: &tls.Config{MinVersion: tls.VersionTLS12}, files: files, states: files.states()}
 	certPEM, certErr := os.ReadFile(files.Cert)
 	if certErr != nil {
-		fault("tls-cert", "%v", certErr)
+		fault(files.Setting("cert"), "%v", certErr)
 	}
 	keyPEM, keyErr := os.ReadFile(files.Key)
 	if keyErr != nil {
-		fault("tls-key", "%v", keyErr)
+		fault(files.Setting("key"), "%v", keyErr)
 	}
 	if certErr == nil && keyErr == nil {
 		pair, err := tls.X509KeyPair(certPEM, keyPEM)
 		if err != nil {
-			fault("tls-cert", "%s with tls-key %s: %v", files.Cert, files.Key, err)
+			fault(files.Setting("cert"), "%s with %s %s: %v", files.Cert, files.Setting("key"), files.Key, err)
+		} else {
+			l.TLS.Certificates = []tls.Certificate{pair}
 		}
-		l.TLS.Certificates = []tls.Certificate{pair}
 	}
 	if files.CA != "" {
 		l.TLS.ClientAuth = tls.RequireAndVerifyClientCert
 		l.TLS.ClientCAs = x509.NewCertPool()
 		caPEM, err := os.ReadFile(files.CA)
 		if err != nil {
-			fault("tls-ca", "%v", err)
+			fault(files.Setting("ca"), "%v", err)
 		} else if !l.TLS.ClientCAs.AppendCertsFromPEM(caPEM) {
-			fault("tls-ca", "%s holds no certificate in PEM form", files.CA)
+			fault(files.Setting("ca"), "%s holds no certificate in PEM form", files.CA)
+		} else if files.Peers && l.TLS.Certificates != nil {
+			if err := refusedBecause(l.TLS.Certificates[0], l.TLS.ClientCAs, time.Now()); err != nil {
+				fault(files.Setting("cert"), "%s: other nodes would refuse the certificate by %s: %v", files.Cert, files.Setting("ca"), err)
+			}
+			l.asPeer()
 		}
 	}
 	return l
@@ -87,6 +106,8 @@ type Current struct {
 	looked time.Time
 	seen   []os.FileInfo // as of the last attempt to read them
 	log    *slog.Logger
+
+	failures atomic.Int64
 }
 
 // Set sets the certificates; nil for none.
@@ -99,16 +120,20 @@ func (c *Current) Set(l *Loaded, log *slog.Logger) {
 
 // Config returns the certificates. If their files have changed, and can be read, it returns the new ones.
 func (c *Current) Config() *tls.Config {
-	l := c.now.Load()
-	if l == nil {
-		return nil
+	if l := c.current(); l != nil {
+		return l.TLS
 	}
-	if c.mu.TryLock() {
+	return nil
+}
+
+func (c *Current) current() *Loaded {
+	l := c.now.Load()
+	if l != nil && c.mu.TryLock() {
 		c.look()
 		c.mu.Unlock()
 		l = c.now.Load()
 	}
-	return l.TLS
+	return l
 }
 
 // look reads files that have changed. If something is wrong with them, the old certificates stay until the files
@@ -133,11 +158,13 @@ func (c *Current) look() {
 		whole = false
 		c.log.Error("a certificate has changed and cannot be used; the old one stays", "setting", setting, "err", fmt.Sprintf(format, args...))
 	})
-	if whole {
-		c.now.Store(next)
-		c.seen = nil
-		c.log.Info("the certificates have changed and were read again")
+	if !whole {
+		c.failures.Add(1)
+		return
 	}
+	c.now.Store(next)
+	c.seen = nil
+	c.log.Info("the certificates have changed and were read again", "setting", old.files.Setting("cert"))
 }
 
 // Server returns a configuration that meets each client with the current certificates; nil if there are none.

@@ -48,7 +48,7 @@ func write(t *testing.T, files Files, name string) {
 
 func TestCertificatesFollowTheirFiles(t *testing.T) {
 	dir := t.TempDir()
-	files := Files{filepath.Join(dir, "cert"), filepath.Join(dir, "key"), filepath.Join(dir, "ca")}
+	files := Files{Cert: filepath.Join(dir, "cert"), Key: filepath.Join(dir, "key"), CA: filepath.Join(dir, "ca")}
 	write(t, files, "first")
 	var c Current
 	if c.Config() != nil || c.Server() != nil {
@@ -124,9 +124,13 @@ func TestLoadReportsEachFault(t *testing.T) {
 	var settings []string
 	fault := func(setting, _ string, _ ...any) { settings = append(settings, setting) }
 	dir := t.TempDir()
-	Load(Files{filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")}, fault)
-	if want := []string{"tls-cert", "tls-key", "tls-ca"}; !slices.Equal(settings, want) {
-		t.Errorf("faults of %v, want %v", settings, want)
+	for _, peers := range []bool{false, true} {
+		files := Files{filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), peers}
+		settings = nil
+		Load(files, fault)
+		if want := []string{files.Setting("cert"), files.Setting("key"), files.Setting("ca")}; !slices.Equal(settings, want) {
+			t.Errorf("faults of %v, want %v", settings, want)
+		}
 	}
 	if Load(Files{}, fault) != nil {
 		t.Error("certificates without a file")

@@ -1,0 +1,97 @@
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Values of the setting that says whether other nodes need a certificate.
+const (
+	// Require: a connection between nodes has certificates on both sides.
+	Require = "require"
+	// Prefer: so it has if the other node has certificates as well; it need not.
+	Prefer = "prefer"
+)
+
+// Modes are the values of that setting.
+func Modes() []string { return []string{Require, Prefer} }
+
+// asPeer makes configurations for connections between nodes of loaded certificates. A node shows one certificate on both
+// sides of a connection. Which host a peer is does not matter, only that an authority of the cluster has signed for it:
+// its address changes, and what it may do does not depend on its name.
+func (l *Loaded) asPeer() {
+	l.TLS.MinVersion = tls.VersionTLS13
+	// A session that is resumed would count by the authorities of an earlier moment.
+	l.TLS.SessionTicketsDisabled = true
+	own, authorities := l.TLS.Certificates[0], l.TLS.ClientCAs
+	l.client = &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		// The name of the host is not verified; the certificate is, below.
+		InsecureSkipVerify: true,
+		VerifyConnection: func(state tls.ConnectionState) error {
+			_, err := state.PeerCertificates[0].Verify(verifying(authorities, state.PeerCertificates[1:], x509.ExtKeyUsageServerAuth, time.Now()))
+			if err != nil {
+				return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
+			}
+			return nil
+		},
+		// It is shown even if the peer does not name its authority among its own, and the peer then says why it is refused.
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil },
+	}
+}
+
+func verifying(authorities *x509.CertPool, chain []*x509.Certificate, usage x509.ExtKeyUsage, now time.Time) x509.VerifyOptions {
+	between := x509.NewCertPool()
+	for _, cert := range chain {
+		between.AddCert(cert)
+	}
+	return x509.VerifyOptions{Roots: authorities, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{usage}, CurrentTime: now}
+}
+
+// refusedBecause returns why other nodes of the same authorities would refuse a certificate; nil if they would not.
+func refusedBecause(own tls.Certificate, authorities *x509.CertPool, now time.Time) error {
+	var chain []*x509.Certificate
+	for _, der := range own.Certificate {
+		cert, err := x509.ParseCertificate(der)
+		if err != nil {
+			return err
+		}
+		chain = append(chain, cert)
+	}
+	for _, use := range []struct {
+		usage x509.ExtKeyUsage
+		name  string
+	}{{x509.ExtKeyUsageClientAuth, "clientAuth"}, {x509.ExtKeyUsageServerAuth, "serverAuth"}} {
+		_, err := chain[0].Verify(verifying(authorities, chain[1:], use.usage, now))
+		var invalid x509.CertificateInvalidError
+		if errors.As(err, &invalid) && invalid.Reason == x509.IncompatibleUsage {
+			return fmt.Errorf("it is not for the extended key usage %s, and a node needs clientAuth and serverAuth", use.name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Client returns the configuration of connections to other nodes; nil if there are no certificates for peers. If the
+// files have changed, and can be read, it returns the new one.
+func (c *Current) Client() *tls.Config {
+	if l := c.current(); l != nil {
+		return l.client
+	}
+	return nil
+}
+
+// Failures counts the changes of files that could not be used.
+func (c *Current) Failures() int64 { return c.failures.Load() }
+
+// Reload replaces certificates by others. There is no way from having certificates to having none, nor back.
+func (c *Current) Reload(l *Loaded) {
+	if c.now.Load() != nil && l != nil {
+		c.Set(l, c.log)
+	}
+}
