@@ -138,6 +138,8 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	fill(t, source, "old")
 	later := time.Now().Add(time.Hour).UnixMilli()
 	do(t, source, 0, "PEXPIREAT string1", later)
+	do(t, source, 0, "HSET timed f 1 g 2")
+	do(t, source, 0, "HPEXPIREAT timed", later, "FIELDS", 1, "f")
 	do(t, source, 0, "ACL SETUSER alice on >secret ~a* +get")
 	do(t, source, 0, "FUNCTION LOAD", "#!lua name=lib\nredis.register_function('seven', function() return 7 end)")
 	want := digests(t, source)
@@ -226,6 +228,9 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	}
 	if at := do(t, target, 0, "PEXPIRETIME string1"); at.(int64) < later {
 		t.Errorf("it expires at %v, before %d", at, later)
+	}
+	if at, ok := do(t, target, 0, "HPEXPIRETIME timed FIELDS 2 f g").([]any); !ok || at[0].(int64) < later+1 || at[1] != int64(-1) {
+		t.Errorf("fields expire at %v, the first not after %d", at, later)
 	}
 }
 

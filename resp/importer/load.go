@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
@@ -23,7 +24,7 @@ type Config struct {
 	RetryFor time.Duration
 	// RDB bounds the memory of reading.
 	RDB rdbfile.Config
-	// Shift is added to expiry times.
+	// Shift is added to expiry times, of keys and of fields.
 	Shift time.Duration
 	// Resume is the offset in the RDB file at which keys begin that are not written yet. Checkpoint, unless it is
 	// nil, is called now and then with such an offset; its error ends the import.
@@ -94,8 +95,13 @@ func load(ctx context.Context, r *rdbfile.Reader, target *cluster, cfg *Config) 
 		if e.Kind == rdbfile.Key && e.Offset < cfg.Resume {
 			continue
 		}
-		if e.Kind == rdbfile.Key && e.ExpireAt != 0 {
-			e.ExpireAt += cfg.Shift.Milliseconds()
+		if by := cfg.Shift.Milliseconds(); by != 0 && e.Kind == rdbfile.Key {
+			if e.ExpireAt != 0 {
+				e.ExpireAt = rdb.Later(e.ExpireAt, by)
+			}
+			if e.Payload, err = rdb.MoveExpiry(e.Payload, cfg.RDB.MaxString, by); err != nil {
+				return errors.Join(fmt.Errorf("read RDB: key %.100q: %w", e.Key, err), l.drain())
+			}
 		}
 		if err := loadEntry(l, e, cfg); err != nil {
 			return err
