@@ -40,7 +40,7 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 	add("cluster", settings.Text(&cfg.Cluster, "NAME"),
 		"name of the cluster; nodes of another cluster are refused")
 	add("cluster-key", settings.Text(&cfg.ClusterKey, "KEY"),
-		"secret that every node must prove, 16 bytes or more; encrypts the traffic between nodes; required for nodes on other hosts (default: nodes of one machine prove --requirepass)", settings.Secret())
+		"secret that every node must prove, 16 bytes or more; encrypts the traffic between nodes; required for nodes on other hosts without --cluster-tls-cert (default: nodes of one machine prove --requirepass)", settings.Secret())
 	add("cluster-key-accept", settings.Text(&cfg.ClusterKeyAccept, "KEY"),
 		"another --cluster-key that other nodes may prove, while the key is being changed node by node", settings.Secret())
 	add("cluster-tls-cert", settings.Text(&cfg.ClusterTLSCert, "FILE"),
@@ -52,7 +52,7 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 	choice("cluster-tls", &cfg.ClusterTLS,
 		"nodes without a certificate: require = refuse them; prefer = accept and dial them, too, while certificates are introduced node by node")
 	add("bus-addr", settings.Text(&cfg.BusAddr, "host:port"),
-		"address for other nodes (default: the host of --addr, its port + 10000; 127.0.0.1 if no cluster setting and no --cluster-key is set); off, with --gossip-addr off: none, and the node is alone")
+		"address for other nodes (default: the host of --addr, its port + 10000; 127.0.0.1 if no cluster setting, no --cluster-key and no --cluster-tls-cert is set); off, with --gossip-addr off: none, and the node is alone")
 	add("gossip-addr", settings.Text(&cfg.GossipAddr, "host:port"),
 		"address for gossip between nodes, TCP and UDP (default: as --bus-addr, the port of --addr + 1000)")
 	add("advertise", settings.Text(&cfg.Advertise, "host[:port]"),

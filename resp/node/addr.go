@@ -91,10 +91,10 @@ func (c *Config) betweenNodes(given string, offset int) (string, error) {
 }
 
 // staysLocal reports whether the bus and gossip stay on loopback although clients of
-// other hosts may connect: no setting speaks of a cluster, and there is no key.
+// other hosts may connect: no setting speaks of a cluster, and there is neither a key nor a certificate.
 func (c *Config) staysLocal() bool {
 	if c.BusAddr != "" || c.GossipAddr != "" || len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Advertise != "" ||
-		c.ClusterKey != "" || c.Role != RoleStore {
+		c.ClusterKey != "" || c.provesCertificates() || c.Role != RoleStore {
 		return false
 	}
 	host, _, err := hostport.Split(c.baseAddr())

@@ -143,7 +143,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, err
 	}
 	c.advertisedBus = told.bus
-	m := cfg.gossip(key)
+	m := cfg.gossip(key, n.gossipNetwork())
 	m.ID, m.Incarnation, m.BusAddr, m.ClientAddr, m.Advertise = n.id, c.incarnation, told.bus, told.client, told.gossip
 	m.HasLeft = n.hasLeft
 	if c.entry.membership.Entered {

@@ -85,8 +85,8 @@ type Config struct {
 
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
 	// gossip. By default they are on the host of Addr, its port + 10000 and + 1000; on
-	// 127.0.0.1 if nothing about a cluster is set and there is no ClusterKey. Beyond
-	// loopback they need a ClusterKey. Both "off": the node is alone for good, see [InProcessConfig].
+	// 127.0.0.1 if nothing about a cluster is set and there is neither a ClusterKey nor a ClusterTLSCert. Beyond
+	// loopback they need one of the two. Both "off": the node is alone for good, see [InProcessConfig].
 	BusAddr, GossipAddr string
 	// Advertise is the host, or the host:port for clients, that other nodes are told. The ports for
 	// nodes are derived from that port. Empty is the listening address, or an address of this
@@ -111,7 +111,7 @@ type Config struct {
 	ClusterKeyAccept string
 	// ClusterTLSCert, ClusterTLSKey and ClusterTLSCA are PEM files: with them, nodes connect to each other through TLS, and each
 	// shows a certificate that an authority of ClusterTLSCA has signed. ClusterTLS is require, or prefer: nodes without are
-	// accepted and dialled as well.
+	// accepted and dialled as well, and need the ClusterKey. Without a ClusterKey, gossip goes through TLS, too.
 	ClusterTLSCert, ClusterTLSKey, ClusterTLSCA, ClusterTLS string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64

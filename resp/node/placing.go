@@ -64,7 +64,7 @@ func (n *Node) askPlacing() (seen members.Seen, err error) {
 	if err != nil {
 		return seen, err
 	}
-	m := cfg.gossip(key)
+	m := cfg.gossip(key, n.gossipNetwork())
 	m.ID, m.BusAddr = "new", "127.0.0.1:1" // placeholders: a look announces nothing
 	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 	defer cancel()
@@ -75,10 +75,10 @@ func (n *Node) askPlacing() (seen members.Seen, err error) {
 }
 
 // gossip is how the node finds others; its own name and addresses are added later.
-func (c *Config) gossip(key []byte) members.Config {
+func (c *Config) gossip(key []byte, network members.Network) members.Config {
 	return members.Config{
 		Cluster: c.Cluster, Strategy: c.Strategy, Hash: c.Hash,
 		Key: key, AcceptKey: []byte(c.ClusterKeyAccept), Weight: c.Weight, Version: c.Version, Role: members.Role(c.Role), Expect: c.BootstrapExpect,
-		BindAddr: portOf(c.GossipAddr), Join: c.Join, Dir: c.Dir, Timing: c.env.Timing, Network: c.env.Gossip(), Logger: c.Logger,
+		BindAddr: portOf(c.GossipAddr), Join: c.Join, Dir: c.Dir, Timing: c.env.Timing, Network: network, Logger: c.Logger,
 	}
 }

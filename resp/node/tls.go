@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
+	"github.com/ringside-kv/ringside/resp/node/internal/tlsgossip"
 )
 
 func (c *Config) tls() certs.Settings {
@@ -25,6 +27,14 @@ func (c *Config) loadTLS() (clients, nodes *certs.Loaded, err error) {
 
 // provesCertificates reports whether nothing connects as another node without a certificate of the cluster's authority.
 func (c *Config) provesCertificates() bool { return c.tls().BetweenNodes() == certs.Require }
+
+// gossipNetwork is where the node gossips.
+func (n *Node) gossipNetwork() members.Network {
+	if !n.cfg.tls().Gossip() {
+		return n.cfg.env.Gossip()
+	}
+	return &tlsgossip.Network{Under: n.cfg.env.Gossip(), Client: n.nodeTLS.Client, Server: n.nodeTLS.Config, Logger: n.cfg.Logger}
+}
 
 // busTLS is what secures the bus; nil without certificates.
 func (n *Node) busTLS() *bus.TLS {

@@ -129,12 +129,12 @@ func (c Config) validateBetweenNodes(f *faults, setting, given string, offset in
 	switch {
 	case err != nil:
 		f.add(setting, "%q: %v", addr, err)
-	case hostport.IsLoopback(host) || c.ClusterKey != "" || setting == "bus-addr" && c.provesCertificates() || c.env.Network != nil:
+	case hostport.IsLoopback(host) || c.ClusterKey != "" || c.provesCertificates() || c.env.Network != nil:
 		// A test's network has no other hosts.
 	case given == "":
-		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1", addr, setting)
+		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key, or cluster-tls-cert, on all nodes, or %s on 127.0.0.1", addr, setting)
 	default:
-		f.add(setting, "%q can be reached from other hosts: set cluster-key on all nodes, or an address on 127.0.0.1", addr)
+		f.add(setting, "%q can be reached from other hosts: set cluster-key, or cluster-tls-cert, on all nodes, or an address on 127.0.0.1", addr)
 	}
 }
 

@@ -40,6 +40,9 @@ func (s Settings) Validate(fault func(setting, format string, args ...any)) {
 	}
 }
 
+// Gossip reports whether gossip goes through TLS: where nodes have no key in common that could encrypt it.
+func (s Settings) Gossip() bool { return s.BetweenNodes() == Require && !s.Keyed }
+
 // BetweenNodes returns how nodes use certificates: Require, Prefer, or "off".
 func (s Settings) BetweenNodes() string {
 	if s.Nodes.Cert == "" {
