@@ -26,6 +26,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ringside-kv/ringside/internal/certtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/node"
 )
@@ -63,6 +64,10 @@ func scrape(t *testing.T) string {
 	cfg.Addr, cfg.Dir, cfg.UnixSocket = "127.0.0.1:0", t.TempDir(), filepath.Join(t.TempDir(), "s")
 	cfg.Cache, cfg.BlockCache = 8<<20, 8<<20
 	cfg.TLSCert, cfg.TLSKey = certificate(t)
+	authority, dir := certtest.New(t, "nodes"), t.TempDir()
+	nodeCert, nodeKey := authority.Issue(t, "a")
+	certtest.Replace(t, dir, map[string][]byte{"cert": nodeCert, "key": nodeKey, "ca": authority.PEM()})
+	cfg.ClusterTLSCert, cfg.ClusterTLSKey, cfg.ClusterTLSCA = filepath.Join(dir, "cert"), filepath.Join(dir, "key"), filepath.Join(dir, "ca")
 	n, err := node.Open(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,14 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- .Values.auth.existingSecret | default (printf "%s-auth" (include "ringside.name" .)) -}}
 {{- end -}}
 
+{{- define "ringside.nodeTLSSecret" -}}
+{{- if .Values.nodeTLS.secretName -}}
+{{ .Values.nodeTLS.secretName }}
+{{- else if .Values.nodeTLS.certManager.enabled -}}
+{{ include "ringside.name" . }}-node-tls
+{{- end -}}
+{{- end -}}
+
 {{- define "ringside.tlsSecret" -}}
 {{- if .Values.tls.secretName -}}
 {{ .Values.tls.secretName }}
