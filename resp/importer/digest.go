@@ -14,8 +14,10 @@ import (
 type digest [sha256.Size]byte
 
 // digestOf returns the digest of a payload of DUMP. It covers the type and all that the value holds, but
-// of consumers of streams not when they were seen last.
-func digestOf(payload []byte) (d digest, err error) {
+// of consumers of streams not when they were seen last. A stream in the form before Redis 7.0 does not say how many
+// entries were added and read, nor which was deleted last: isShort tells that, and with short the digest of any stream
+// leaves these out.
+func digestOf(payload []byte, short bool) (d digest, isShort bool, err error) {
 	err = rdbfile.Split(payload, rdbfile.Config{MaxString: math.MaxInt64 / 2, MaxPart: math.MaxInt}, func(e *rdbfile.Entry) error {
 		if e.Payload == nil {
 			payload = nil
@@ -28,11 +30,11 @@ func digestOf(payload []byte) (d digest, err error) {
 		return nil
 	})
 	if err != nil || payload == nil {
-		return d, err
+		return d, false, err
 	}
 	v, err := rdb.Decode(payload, 1<<40)
 	if err != nil {
-		return d, err
+		return d, false, err
 	}
 	s := newSummer(v.Type, 0)
 	switch v.Type {
@@ -54,12 +56,13 @@ func digestOf(payload []byte) (d digest, err error) {
 			return nil
 		})
 	case rdb.Stream:
-		visitor := &streamSummer{summer: s}
+		visitor := &streamSummer{summer: s, short: short}
 		if err = v.VisitStream(visitor); err == nil {
 			visitor.endGroup()
+			isShort = visitor.isShort
 		}
 	}
-	return s.sum(), err
+	return s.sum(), isShort, err
 }
 
 // eachField calls yield for each field of a hash with its value and its expiry, 0 for none.
@@ -116,6 +119,8 @@ func (s *summer) sum() (d digest) {
 // A streamSummer makes the digest of a stream.
 type streamSummer struct {
 	*summer
+	short    bool // leave out what isShort is about
+	isShort  bool
 	group    *summer // of the group that is being told of
 	consumer []byte
 }
@@ -133,7 +138,7 @@ func (s *streamSummer) Entry(id rdb.StreamID, fields [][]byte) error {
 // Head is told what the stream knows of itself.
 func (s *streamSummer) Head(h rdb.StreamHead) error {
 	s.add(h.Length, s.id(h.Last))
-	if !h.Short {
+	if s.isShort = h.Short; !h.Short && !s.short {
 		s.add(h.Added, s.id(h.MaxDeleted))
 	}
 	return nil
@@ -143,7 +148,11 @@ func (s *streamSummer) Head(h rdb.StreamHead) error {
 func (s *streamSummer) Group(g rdb.StreamGroup) error {
 	s.endGroup()
 	s.group = newSummer(rdb.Stream, 1)
-	s.group.add(uint64(g.Read), g.Name, s.id(g.Last))
+	read := g.Read
+	if g.Unread || s.short {
+		read = 0
+	}
+	s.group.add(uint64(read), g.Name, s.id(g.Last))
 	return nil
 }
 

@@ -131,7 +131,7 @@ func compareDatabases(t testing.TB, source, target *redis.Client, n, m int) (dif
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := digestOf([]byte(payload))
+			d, _, err := digestOf([]byte(payload), false)
 			if err != nil {
 				t.Fatalf("%q: %v", key, err)
 			}

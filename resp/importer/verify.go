@@ -251,13 +251,17 @@ func differ(a, b sideValue, exact bool) string {
 	if len(a.payload) == len(b.payload) && len(a.payload) > footer && bytes.Equal(a.payload[:len(a.payload)-footer], b.payload[:len(b.payload)-footer]) {
 		return ""
 	}
-	x, err := digestOf(a.payload)
+	x, xShort, err := digestOf(a.payload, false)
 	if err != nil {
 		return fmt.Sprintf("the value of the source cannot be compared: %v", err)
 	}
-	y, err := digestOf(b.payload)
+	y, yShort, err := digestOf(b.payload, false)
 	if err != nil {
 		return fmt.Sprintf("the value of the target cannot be compared: %v", err)
+	}
+	if xShort != yShort { // one side does not know all that the other one does; both could be read above
+		x, _, _ = digestOf(a.payload, true)
+		y, _, _ = digestOf(b.payload, true)
 	}
 	if x != y {
 		return "the values differ"
