@@ -79,7 +79,8 @@ func (c *cutover) run(ctx context.Context) (*CutoverResult, error) {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	if version < 60200 {
-		return nil, fmt.Errorf("source: version %d cannot pause writes alone, 6.2 or later can: stop the application instead", version)
+		return nil, fmt.Errorf("source: version %d.%d.%d cannot pause writes alone, 6.2 or later can: stop the application instead",
+			version/10000, version/100%100, version%100)
 	}
 	// An import that does not run must not cost a pause.
 	if _, err := c.reach(ctx); err != nil {
