@@ -121,6 +121,45 @@ func TestAtomicScriptIsUndoneByAnError(t *testing.T) {
 	}
 }
 
+// A function whose reply is an error has changed nothing, also at another node.
+func TestAtomicFunctionIsUndoneByAnError(t *testing.T) {
+	r := routedTest(t, 2)
+	const library = `#!lua name=lib
+redis.register_function('fails', function(keys) redis.call('SET', keys[1], 'w'); return redis.call('LPUSH', keys[1], 'x') end)
+redis.register_function('refuses', function(keys) redis.call('DEL', keys[1]); return {err = 'ERR enough'} end)
+redis.register_function('works', function(keys) redis.pcall('LPUSH', keys[1], 'x'); return redis.call('SET', keys[1], 'w') end)`
+	for _, addr := range r.addrs {
+		if got := resptest.Dial(t, addr, 2).Do("FUNCTION", "LOAD", "REPLACE", library); got.Text != "lib" {
+			t.Fatal(got)
+		}
+	}
+	for i := range r.servers {
+		o, plain := resptest.Dial(t, r.addrs[i], 2), resptest.Dial(t, r.addrs[i], 2)
+		o.Want("+OK", "RING", "ATOMIC", "ON")
+		for _, key := range []string{"a", "b", "c", "d"} {
+			for _, function := range []string{"fails", "refuses"} {
+				plain.Want("+OK", "SET", key, "v")
+				want := plain.Do("FCALL", function, "1", key)
+				if got := plain.Do("GET", key).Text; got == "v" {
+					t.Errorf("%s: nothing has changed without ATOMIC", function)
+				}
+				plain.Want("+OK", "SET", key, "v")
+				if got := o.Do("FCALL", function, "1", key); got.Kind != '-' || got.Text != want.Text {
+					t.Errorf("%s: %v, without ATOMIC %v", function, got, want)
+				}
+				plain.Want("$v", "GET", key)
+				runLines(o, "MULTI", "SET "+key+" x", "FCALL "+function+" 1 "+key)
+				if got := o.Do("EXEC"); got.Kind != '-' || !strings.HasPrefix(got.Text, "EXECABORT Transaction undone") {
+					t.Errorf("%s in a transaction: %v", function, got)
+				}
+				plain.Want("$v", "GET", key)
+			}
+			o.Want("+OK", "FCALL", "works", "1", key)
+			plain.Want("$w", "GET", key)
+		}
+	}
+}
+
 // Nobody hears of what is undone: no event, no invalidation, no waiting client, no watcher. Requests of the same pipeline
 // are answered as if the transaction had not been there.
 func TestNobodyHearsOfWhatIsUndone(t *testing.T) {
