@@ -5,18 +5,28 @@ import (
 	"io"
 	"net"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/certtest"
 )
+
+type benchKind struct {
+	name string
+	key  []byte
+	tls  *TLS
+}
+
+func benchKinds(b *testing.B) []benchKind {
+	cluster := certtest.New(b, "cluster")
+	return []benchKind{{"plain", nil, nil}, {"sealed", testKey, nil}, {"tls", nil, testTLS(cluster.Pair(b, "a"), cluster)}}
+}
 
 // BenchmarkStream sends one way over loopback, in writes of a size.
 func BenchmarkStream(b *testing.B) {
-	for _, kind := range []struct {
-		name string
-		key  []byte
-	}{{"plain", nil}, {"sealed", testKey}} {
+	for _, kind := range benchKinds(b) {
 		for _, size := range []int{512, 16 << 10, 64 << 10} {
 			b.Run(fmt.Sprintf("%s/%d", kind.name, size), func(b *testing.B) {
 				cfg := testConfig("b")
-				cfg.Key = kind.key
+				cfg.Key, cfg.TLS = kind.key, kind.tls
 				far := startBus(b, cfg)
 				done := make(chan struct{})
 				far.Handle(Control, func(_ Peer, conn net.Conn) {
@@ -46,13 +56,10 @@ func BenchmarkStream(b *testing.B) {
 
 // BenchmarkHandshake is a connection from the dial to the welcome.
 func BenchmarkHandshake(b *testing.B) {
-	for _, kind := range []struct {
-		name string
-		key  []byte
-	}{{"plain", nil}, {"sealed", testKey}} {
+	for _, kind := range benchKinds(b) {
 		b.Run(kind.name, func(b *testing.B) {
 			cfg := testConfig("b")
-			cfg.Key = kind.key
+			cfg.Key, cfg.TLS = kind.key, kind.tls
 			far := startBus(b, cfg)
 			cfg.ID = "a"
 			near := startBus(b, cfg)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"reflect"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/certtest"
 )
 
 func FuzzHello(f *testing.F) {
@@ -74,6 +76,48 @@ func FuzzConnection(f *testing.F) {
 			}
 			if err == nil && keyed {
 				t.Errorf("garbage proved the key: %v", got)
+			}
+		}
+	})
+}
+
+// unowned is a connection that no bus has.
+type unowned struct {
+	wire
+	dialled
+}
+
+// FuzzSecureConnection lets both sides of TLS meet garbage. None of it is a certificate.
+func FuzzSecureConnection(f *testing.F) {
+	f.Add([]byte{}, true, false)
+	f.Add([]byte("\x16\x03\x01\x00\x05hello"), false, false)
+	f.Add([]byte("\x16\x03\x01\xff\xff"), false, true)
+	f.Add([]byte("\x15\x03\x03\x00\x02\x02\x2a"), true, true)
+	f.Add(appendFrame(nil, frameRefusal, []byte("\x02\x00no")), true, true)
+	peer := testConfig("z")
+	f.Add(appendFrame(appendFrame(nil, frameHello, peer.helloBytes()), frameProof, nil), true, false)
+	cluster := certtest.New(f, "cluster")
+	own := testTLS(cluster.Pair(f, "a"), cluster)
+	f.Fuzz(func(t *testing.T, data []byte, secured, isOptional bool) {
+		cfg := testConfig("a")
+		if secured {
+			cfg.TLS = &TLS{Client: own.Client, Server: own.Server, Optional: isOptional}
+		}
+		cfg.EnsureDefaults()
+		meet := func() dialledConn {
+			return &unowned{wire: wire{in: bytes.NewReader(data), out: io.Discard}}
+		}
+		conn, err := acceptSecure(&cfg, meet())
+		var peer Peer
+		if err == nil {
+			_, peer, err = acceptHandshake(&cfg, conn, func(Purpose) bool { return true })
+		}
+		if err == nil && (peer.Secure || secured && !isOptional) {
+			t.Errorf("garbage has a certificate: %+v", peer)
+		}
+		if secured {
+			if conn, err := dialSecure(&cfg, meet()); err == nil {
+				t.Errorf("garbage has a certificate: %v", conn)
 			}
 		}
 	})
