@@ -3,6 +3,8 @@ package certs
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -60,12 +62,11 @@ func Load(files Files, fault func(setting, format string, args ...any)) *Loaded 
 	}
 	if files.CA != "" {
 		l.TLS.ClientAuth = tls.RequireAndVerifyClientCert
-		l.TLS.ClientCAs = x509.NewCertPool()
 		caPEM, err := os.ReadFile(files.CA)
 		if err != nil {
 			fault(files.Setting("ca"), "%v", err)
-		} else if !l.TLS.ClientCAs.AppendCertsFromPEM(caPEM) {
-			fault(files.Setting("ca"), "%s holds no certificate in PEM form", files.CA)
+		} else if l.TLS.ClientCAs, err = authorities(caPEM, files.Peers); err != nil {
+			fault(files.Setting("ca"), "%s: %v", files.CA, err)
 		} else if files.Peers && l.TLS.Certificates != nil {
 			if err := refusedBecause(l.TLS.Certificates[0], l.TLS.ClientCAs, time.Now()); err != nil {
 				fault(files.Setting("cert"), "%s: other nodes would refuse the certificate by %s: %v", files.Cert, files.Setting("ca"), err)
@@ -74,6 +75,29 @@ func Load(files Files, fault func(setting, format string, args ...any)) *Loaded 
 		}
 	}
 	return l
+}
+
+// authorities reads all certificates of a file. If it is for peers, one that cannot be read is a fault: the others would hide
+// why what it has signed is refused. Files for clients may be those of an operating system, with certificates of any kind.
+func authorities(text []byte, peers bool) (*x509.CertPool, error) {
+	pool, n := x509.NewCertPool(), 0
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil && peers {
+			return nil, fmt.Errorf("certificate %d of the file: %w", n+1, err)
+		}
+		if err == nil {
+			pool.AddCert(cert)
+			n++
+		}
+	}
+	if n == 0 {
+		return nil, errors.New("holds no certificate in PEM form")
+	}
+	return pool, nil
 }
 
 func (f Files) states() []os.FileInfo {

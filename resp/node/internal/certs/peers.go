@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -89,9 +90,14 @@ func (c *Current) Client() *tls.Config {
 // Failures counts the changes of files that could not be used.
 func (c *Current) Failures() int64 { return c.failures.Load() }
 
-// Reload replaces certificates by others. There is no way from having certificates to having none, nor back.
+// Reload replaces certificates by others. There is no way from having certificates to having none, nor back. Calls are
+// serial.
 func (c *Current) Reload(l *Loaded) {
-	if c.now.Load() != nil && l != nil {
+	now := c.now.Load()
+	switch {
+	case now != nil && l != nil:
 		c.Set(l, c.log)
+	case now != nil || l != nil:
+		c.log.Warn("TLS is turned on and off by a restart only", "setting", cmp.Or(l, now).files.Setting("cert"))
 	}
 }

@@ -142,6 +142,13 @@ func TestCertificateThatPeersWouldRefuseIsNotUsed(t *testing.T) {
 		}
 	}
 	var none Current
+	var log bytes.Buffer
+	none.Set(nil, slog.New(slog.NewTextHandler(&log, nil)))
+	none.Reload(nil)
+	none.Reload(newMember(t, cluster, cluster).now.Load())
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "setting=cluster-tls-cert") {
+		t.Errorf("a reload turns TLS on: %s", got)
+	}
 	if none.Client() != nil || none.Config() != nil {
 		t.Error("a configuration without certificates")
 	}
@@ -172,6 +179,30 @@ func TestSettingsOfCertificatesAreWhole(t *testing.T) {
 		s.Validate(func(setting, _ string, _ ...any) { got = append(got, setting) })
 		if fmt.Sprint(got) != fmt.Sprint(test.want) {
 			t.Errorf("%+v: faults of %v, want %v", s, got, test.want)
+		}
+	}
+}
+
+func TestEveryAuthorityOfAFileIsRead(t *testing.T) {
+	one, two := certtest.New(t, "one").PEM(), certtest.New(t, "two").PEM()
+	broken := bytes.Replace(two, two[40:60], two[60:80], 1)
+	for name, test := range map[string]struct {
+		text        []byte
+		ok, clients bool
+	}{
+		"one":             {one, true, true},
+		"two":             {append(bytes.Clone(one), two...), true, true},
+		"text around":     {[]byte("# one\n" + string(one) + "# two\n" + string(two) + "\n"), true, true},
+		"a broken second": {append(bytes.Clone(one), broken...), false, true},
+		"a broken first":  {append(bytes.Clone(broken), one...), false, true},
+		"none":            {nil, false, false},
+		"a key":           {[]byte("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), false, false},
+	} {
+		if _, err := authorities(test.text, true); (err == nil) != test.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := authorities(test.text, false); (err == nil) != test.clients {
+			t.Errorf("%s, for clients: %v", name, err)
 		}
 	}
 }
