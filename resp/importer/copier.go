@@ -1,10 +1,13 @@
 package importer
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -188,7 +191,19 @@ func (l *large) lose(k *tracked, reason string) {
 func isPlain(payload []byte) bool {
 	const newest = 21 // type
 	n := len(payload)
-	return n > 10 && payload[0] <= newest && binary.LittleEndian.Uint16(payload[n-10:]) <= rdb.MaxVersion
+	keydb := bytes.Contains(payload[max(n-64, 0):], []byte("mvcc-tstamp")) // as rdb.CheckEnd overlooks it
+	return n > 10 && payload[0] <= newest && binary.LittleEndian.Uint16(payload[n-10:]) <= rdb.MaxVersion && !keydb
+}
+
+// knowsExpireTime reports whether a server knows PEXPIRETIME, as Redis 7.0 does. It asks for it: what INFO says of a
+// version is not what a fork can do.
+func knowsExpireTime(ctx context.Context, r *client.Ring, most patience) (bool, error) {
+	_, err := must(ctx, r, most.most, []byte("PEXPIRETIME"), []byte("key"))
+	var server *client.ServerError
+	if errors.As(err, &server) && server.Code == "ERR" && strings.Contains(strings.ToLower(err.Error()), "unknown command") {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // serverVersion returns what INFO says, as 70015 for 7.0.15; 0 if it says nothing.

@@ -122,11 +122,9 @@ func (f *follower) open(ctx context.Context) error {
 		return fmt.Errorf("source: %w", err)
 	}
 	p := patience{most: f.cfg.RetryFor}
-	version, err := serverVersion(ctx, source, p)
-	if err != nil {
+	if f.isNew, err = knowsExpireTime(ctx, source, p); err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
-	f.isNew = version >= 70000
 	f.finder = keyFinder{source: source, most: p}
 	if err := f.finder.learn(ctx); err != nil {
 		return fmt.Errorf("source: commands: %w", err)

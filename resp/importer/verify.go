@@ -80,11 +80,9 @@ func (v *verifier) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	version, err := serverVersion(ctx, source, v.most)
-	if err != nil {
+	if v.isNew, err = knowsExpireTime(ctx, source, v.most); err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
-	v.isNew = version >= 70000
 	sources, err := databasesOf(ctx, source, v.most)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)

@@ -53,6 +53,21 @@ func TestVerifyTellsDifferencesByKey(t *testing.T) {
 	}
 }
 
+// TestForkThatKnowsLessThanItsVersion imports from a server that says that it is of Redis 7 and has no PEXPIRETIME.
+func TestForkThatKnowsLessThanItsVersion(t *testing.T) {
+	source, target := startSource(t, "--repl-diskless-sync-delay", "0", "--rename-command", "PEXPIRETIME", ""), startTarget(t)
+	fill(t, source, rand.New(rand.NewPCG(23, 24)))
+	do(t, source, "SET soon value PX 5000000")
+	once(t, followConfig(source, target, ""))
+	c, err := Verify(context.Background(), followConfig(source, target, ""))
+	if err != nil || c.Different != 0 || c.Keys < source.DBSize(context.Background()).Val() {
+		t.Errorf("%+v %v", c, err)
+	}
+	if left := target.PTTL(context.Background(), "soon").Val(); left < time.Minute {
+		t.Errorf("the key expires in %v", left)
+	}
+}
+
 // TestStreamsOfOldServersAreCompared compares a stream as Redis before 7.0 dumps it with one of later servers, which say
 // more of it.
 func TestStreamsOfOldServersAreCompared(t *testing.T) {

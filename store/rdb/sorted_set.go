@@ -73,9 +73,7 @@ func scoredReader(enc byte, body []byte, most limit) (elementReader, error) {
 			binary.LittleEndian.PutUint64(score, math.Float64bits(f))
 			element = score
 		case n == 0:
-			if len(p) != 0 {
-				err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(p))
-			}
+			err = CheckEnd(p)
 			return nil, false, err
 		default:
 			n--

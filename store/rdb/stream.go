@@ -84,8 +84,8 @@ const (
 func (v *Value) VisitStream(visitor StreamVisitor) error {
 	r := streamReader{p: v.body, enc: v.enc, most: v.most, visitor: visitor}
 	r.read()
-	if r.err == nil && len(r.p) != 0 {
-		r.err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(r.p))
+	if r.err == nil {
+		r.err = CheckEnd(r.p)
 	}
 	if r.err != nil {
 		return fmt.Errorf("decode %s: %w", v.Type, r.err)

@@ -118,8 +118,8 @@ func elementsOf(enc byte, body []byte, most limit) (elementReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) != 0 {
-		return nil, fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(rest))
+	if err := CheckEnd(rest); err != nil {
+		return nil, err
 	}
 	switch enc {
 	case 9:
@@ -136,9 +136,7 @@ func elementsOf(enc byte, body []byte, most limit) (elementReader, error) {
 func stringReader(n uint64, p []byte, most limit) elementReader {
 	return func() (element []byte, ok bool, err error) {
 		if n == 0 {
-			if len(p) != 0 {
-				err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(p))
-			}
+			err = CheckEnd(p)
 			return nil, false, err
 		}
 		n--
@@ -170,9 +168,7 @@ func quicklist(enc byte, body []byte, most limit) (elementReader, error) {
 				node = nil
 			}
 			if nodes == 0 {
-				if len(p) != 0 {
-					err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(p))
-				}
+				err = CheckEnd(p)
 				return nil, false, err
 			}
 			nodes--

@@ -133,9 +133,7 @@ func timedFields(enc byte, body []byte, most limit) (next func() (timedField, bo
 	}
 	return func() (f timedField, ok bool, err error) {
 		if n == 0 {
-			if len(p) != 0 {
-				err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(p))
-			}
+			err = CheckEnd(p)
 			return f, false, err
 		}
 		n--
@@ -186,8 +184,8 @@ func timedListpack(body []byte, most limit) (next func() (timedField, bool, erro
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) != 0 {
-		return nil, fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(rest))
+	if err := CheckEnd(rest); err != nil {
+		return nil, err
 	}
 	elements, err := listpack(blob)
 	if err != nil {

@@ -1,6 +1,9 @@
 package rdb
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Type is a data type of Redis, whatever encoding a value of it arrived in.
 type Type uint8
@@ -86,7 +89,7 @@ var encodings = map[byte]struct {
 // take more than maxLen bytes, nor those more than twice as many. None ever panics.
 //
 // It is stricter than Redis in one place: bytes between the value and the footer
-// are an error here and overlooked there. No Redis writes any.
+// are an error here and overlooked there. No Redis writes any; what KeyDB writes there is overlooked, too.
 //
 // Errors: ErrPayload, ErrFormat, ErrType, ErrTooLarge, wrapped with what was
 // wrong. It is safe for concurrent use.
@@ -127,8 +130,8 @@ func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Va
 	if err != nil {
 		return Value{}, fmt.Errorf("decode %s: %w", enc.t, err)
 	}
-	if len(rest) != 0 {
-		return Value{}, fmt.Errorf("decode %s: %w: %d bytes follow the value", enc.t, ErrFormat, len(rest))
+	if err := CheckEnd(rest); err != nil {
+		return Value{}, fmt.Errorf("decode %s: %w", enc.t, err)
 	}
 	return v, nil
 }
@@ -137,4 +140,20 @@ func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Va
 type limit struct {
 	bytes int64
 	grow  func(bytes int64) bool
+}
+
+// keydbStamp begins what KeyDB writes between the value and the footer: an auxiliary field with a number of its own.
+const keydbStamp = "\xfa\x0bmvcc-tstamp"
+
+// CheckEnd checks what follows the value in the body of a payload: nothing, or KeyDB's number.
+func CheckEnd(rest []byte) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	if stamp, ok := bytes.CutPrefix(rest, []byte(keydbStamp)); ok {
+		if _, end, err := readString(stamp, limit{bytes: 64}); err == nil && len(end) == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(rest))
 }

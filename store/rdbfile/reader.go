@@ -411,8 +411,10 @@ func Split(payload []byte, cfg Config, yield func(*Entry) error) error {
 		if err := r.nextPart(); err != nil {
 			return err
 		}
-		if !r.entry.More && r.pos != r.end {
-			return r.failf("value", ErrFormat, "%d bytes follow it", r.end-r.pos)
+		if !r.entry.More {
+			if err := rdb.CheckEnd(r.buf[r.pos:r.end]); err != nil {
+				return r.failf("value", ErrFormat, "%v", err)
+			}
 		}
 		if err := yield(&r.entry); err != nil || !r.entry.More {
 			return err
