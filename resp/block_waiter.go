@@ -3,6 +3,7 @@ package resp
 import (
 	"bytes"
 	"container/list"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
@@ -17,7 +18,8 @@ type waiter struct {
 	cmd    *command.Row
 	args   [][]byte
 	ticket uint64        // its place in all queues: lower is earlier
-	head   database.Head // of its keys: Keys are the connection's, and gone after the wait
+	head   database.Head // of its first key: Keys are the connection's, and gone after the wait
+	forms  []waiterForm  // of all its keys
 	by     *database.Policies
 	places []store.Place
 	beside []store.Place // of Also
@@ -79,8 +81,16 @@ func (w *waiter) at(routes *Routes) bool {
 	if routes == nil {
 		return true
 	}
-	if _, swapped := routes.Policies.Renewed(w.head, w.by); swapped || routes.Policies.FormOfHead(w.head) != database.Present {
+	if routes.Policies.Swapped(w.head, w.by) {
 		return false
+	}
+	for _, f := range w.forms {
+		if f.position == 0 && routes.Policies.Of(f.head.Number()).Moving { // its wait began before the move
+			return false
+		}
+		if routes.Policies.FormAt(f.head, f.position) != database.Present {
+			return false
+		}
 	}
 	for _, p := range w.places {
 		if routes.of(p.Token()) != ownerSelf {
@@ -235,8 +245,17 @@ func (x *call) Memo() []byte {
 	return nil
 }
 
+// A waiterForm is the head and the position of a key.
+type waiterForm struct {
+	head     database.Head
+	position uint64 // 0 if no key moved when the wait began
+}
+
 // place computes the places of the keys.
 func (w *waiter) place(x *call) {
+	for _, key := range slices.Concat(w.Keys, w.Also) {
+		w.forms = append(w.forms, waiterForm{database.HeadOf(key), w.by.Position(key)})
+	}
 	for _, key := range w.Keys {
 		w.places = append(w.places, x.Unit.Place(key))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -128,6 +129,11 @@ func (x *call) Databases() int { return max(x.srv.cfg.Databases(), 1) }
 func (x *call) ReachesAll() bool {
 	x.conn.touchAny()
 	return !x.srv.settings.StrictSlots.Load() && x.srv.servesAll()
+}
+
+// IsHere implements command.Host.
+func (x *call) IsHere(stored []byte) bool {
+	return x.conn.routes.policies().FormOf(stored) == database.Present
 }
 
 // servesAll reports whether every key there can be is this node's.

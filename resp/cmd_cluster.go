@@ -82,7 +82,7 @@ func cmdClusterGetkeysinslot(x *call) {
 		return
 	case !x.srv.cfg.Slots && x.spreads():
 		if replies, ok := x.scatter(longTimeout, x.Args...); ok {
-			x.joinArrays(replies, int(min(most, maxCount)))
+			joinArrays(x, replies, int(min(most, maxCount)))
 		}
 		return
 	}

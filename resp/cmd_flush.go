@@ -18,11 +18,17 @@ import (
 
 // cmdFlushall removes what the node serves with one commit. It takes no longer for many
 // keys than for few, so ASYNC and SYNC are the same.
-func cmdFlushall(x *call) { flushKeys(x, "FLUSHALL", flushSpans) }
+func cmdFlushall(x *call) {
+	whileUnmoved(x, -1, func() { flushKeys(x, "FLUSHALL", flushSpans) })
+}
 
 // cmdFlushdb removes the keys of one database. A node where other databases hold keys, too, has done
 // nothing of its part: its keys are removed one after the other.
 func cmdFlushdb(x *call) {
+	whileUnmoved(x, x.database(), func() { flushOwnDatabase(x) })
+}
+
+func flushOwnDatabase(x *call) {
 	if !x.spreads() {
 		flushKeys(x, "FLUSHDB", flushDatabase)
 		return
@@ -70,7 +76,7 @@ func flushByKeys(x *call, left []ring.Range, o *outcome.Outcome) {
 			x.Buf = x.Buf[:l.at]
 		}
 	}()
-	s := scan{x: x, o: &command.ScanOptions{Count: flushStep, Pattern: []byte("*")}, l: l}
+	s := newScan(x, &command.ScanOptions{Count: flushStep, Pattern: []byte("*")}, l)
 	for {
 		err := s.cluster()
 		if err == nil && (x.conn.closing || x.conn.Closed.Load()) {
@@ -83,7 +89,7 @@ func flushByKeys(x *call, left []ring.Range, o *outcome.Outcome) {
 		keys := make([][]byte, 0, l.n)
 		for rest := x.Buf[body:]; len(rest) > 0; rest = rest[wire.ValueLen(rest):] {
 			name, _ := wire.ReplyText(rest)
-			key := database.AppendKey(nil, by.Of(l.data).Head(), name)
+			key := database.AppendKey(nil, by.HeadFor(by.Number(database.Head(l.data)), name), name)
 			if at := x.Unit.Place(key).Token(); spanset.Cover(left, []ring.Range{{Start: at, End: at + 1}}) {
 				keys = append(keys, key)
 			}
@@ -92,7 +98,7 @@ func flushByKeys(x *call, left []ring.Range, o *outcome.Outcome) {
 		if len(keys) > 0 {
 			removeStored(x, keys, by, o)
 		}
-		if o.Over() || s.at == 0 {
+		if o.Over() || s.Ended() {
 			return
 		}
 	}

@@ -50,6 +50,9 @@ func ownKeys(x *call, number int) (n int64, err error) {
 	return n, err
 }
 
+// maxDraws is how often RANDOMKEY draws while it meets copies that do not count.
+const maxDraws = 64
+
 // cmdRandomkey draws a node by its number of keys, and there a key. Another node is
 // answered with the number and the key.
 func cmdRandomkey(x *call) {
@@ -66,7 +69,9 @@ func cmdRandomkey(x *call) {
 	var key []byte
 	var keys int64
 	err := x.own(func(spans []ring.Range) (err error) {
-		key, err = x.allKeys().RandomKeyIn(x.database(), spans)
+		for tries := 0; tries == 0 || tries < maxDraws && key != nil && !x.srv.policies().Serves(key); tries++ {
+			key, err = x.allKeys().RandomKeyIn(x.database(), spans)
+		}
 		for _, span := range spans { // by the store: this node may not know of the database yet
 			if load, err := x.srv.store.DatabaseLoad(x.database(), span); err == nil {
 				keys += load.Keys
@@ -94,40 +99,34 @@ func cmdRandomkey(x *call) {
 
 func cmdKeys(x *call) {
 	if x.spreads() {
+		before, at := x.srv.policies().OfDatabase(numberOf(x)), len(x.Buf)
+		if before.Moving {
+			listKeys(x)
+			return
+		}
 		if replies, ok := x.scatter(longTimeout, []byte("KEYS"), x.Args[1]); ok {
-			x.joinArrays(replies, math.MaxInt)
+			joinArrays(x, replies, math.MaxInt)
+		}
+		if x.srv.policies().Of(before.Number).Flips != before.Flips && !x.conn.closing { // keys have begun to move
+			x.Buf = x.Buf[:at]
+			listKeys(x)
 		}
 		return
 	}
 	l := x.newLister(x.Args[1], math.MaxInt)
-	l.end(x.eachOwn(func(e store.Entry) bool { return l.add(e.Key) }), nil)
+	l.end(x.eachOwn(func(e store.Entry) bool { return !x.srv.policies().Serves(e.Key) || l.add(e.Key) }), nil)
 }
 
 // joinArrays replies with the elements of several arrays of bulk strings, so many at
 // most.
-func (x *call) joinArrays(replies [][]byte, most int) {
-	n, size := 0, 0
+func joinArrays(x *call, replies [][]byte, most int) {
+	size := 0
 	for _, reply := range replies {
-		n += wire.ArrayLen(reply)
 		size += len(reply)
 	}
 	if int64(size) > x.srv.settings.OutputBuffer.Load() {
 		x.RefuseByLimit(x.OverOutputBuffer())
 		return
 	}
-	n = min(n, most)
-	x.Array(n)
-	for _, reply := range replies {
-		body, ok := wire.ArrayBody(reply)
-		if !ok {
-			continue
-		}
-		if count := wire.ArrayLen(reply); count > n {
-			body = body[:wire.ValuesLen(body, n)]
-			n = 0
-		} else {
-			n -= count
-		}
-		x.Buf = append(x.Buf, body...)
-	}
+	x.Writer.JoinArrays(replies, most)
 }

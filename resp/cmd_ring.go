@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/placement"
@@ -40,11 +39,11 @@ func cmdRingInfo(x *call) {
 func infoRing(w *admin.Info, s *Server) {
 	routes := s.routes.Load()
 	term, nodes, ranges, held := uint64(0), 1, 1, 0
-	levels := loadLevels{primaries: 1}
+	levels := placement.Levels{Primaries: 1}
 	digest := uint64(0)
 	if routes != nil {
 		term, nodes, ranges = routes.term, len(routes.Nodes), routes.Placement.Len()
-		levels = routes.loadLevels()
+		levels = placement.LevelsOf(routes.Placement, routes.Self)
 		digest = routes.digest
 		for _, owner := range routes.owner {
 			held += admin.Bit(owner == ownerHeld)
@@ -54,9 +53,9 @@ func infoRing(w *admin.Info, s *Server) {
 	w.Line("digest", fmt.Sprintf("%016x", digest))
 	w.Line("nodes", nodes)
 	w.Line("ranges", ranges)
-	w.Line("primaries", levels.primaries)
-	w.Line("backups", levels.backups)
-	w.Line("pending", levels.pending)
+	w.Line("primaries", levels.Primaries)
+	w.Line("backups", levels.Backups)
+	w.Line("pending", levels.Pending)
 	w.Line("held", held)
 	w.Line("waiters", s.blocked.queued.Load()) // here, for keys of this node: of clients of any
 	w.Line("requests_forwarded", s.stats.Forwarded.Load())
@@ -73,24 +72,6 @@ func infoRing(w *admin.Info, s *Server) {
 
 func infoCluster(w *admin.Info, s *Server) { w.Line("cluster_enabled", admin.Bit(s.clusterMode())) }
 
-// loadLevels are what a node has of the placement, in ranges.
-type loadLevels struct{ primaries, backups, pending int }
-
-func (r *Routes) loadLevels() (l loadLevels) {
-	for row := range r.Placement.Rows() {
-		switch {
-		case row.Primary == r.Self:
-			l.primaries++
-			l.pending += len(row.Learners)
-		case slices.Contains(row.Backups, r.Self):
-			l.backups++
-		case slices.Contains(row.Learners, r.Self):
-			l.pending++
-		}
-	}
-	return l
-}
-
 // cmdLoadlevels tells how many ranges this node serves, keeps a copy of, and is sending
 // or receiving, how much of those that it hands over is not there yet, how many changes its
 // backups have not acknowledged, and the load on what it serves. LOADLEVELS RANGES [pieces] is the load by range.
@@ -99,9 +80,9 @@ func cmdLoadlevels(x *call) {
 		admin.LoadRanges(&x.Call, x.srv.ownRanges, x.srv.meter.Rate, x.srv.store.SizeOf)
 		return
 	}
-	l := loadLevels{primaries: 1}
+	l := placement.Levels{Primaries: 1}
 	if routes := x.srv.routes.Load(); routes != nil {
-		l = routes.loadLevels()
+		l = placement.LevelsOf(routes.Placement, routes.Self)
 	}
 	moves := x.srv.moves()
 	load := x.srv.Load()
@@ -110,7 +91,7 @@ func cmdLoadlevels(x *call) {
 		name string
 		n    int64
 	}{
-		{"primaries", int64(l.primaries)}, {"backups", int64(l.backups)}, {"pending", int64(l.pending)},
+		{"primaries", int64(l.Primaries)}, {"backups", int64(l.Backups)}, {"pending", int64(l.Pending)},
 		{"pending_keys", moves.PendingKeys}, {"pending_bytes", moves.PendingBytes},
 		{"pending_items", int64(moves.Feeding.Pending)},
 		{"operations_per_second", int64(math.Round(load.Ops))}, {"bytes_per_second", int64(math.Round(load.Bytes))},
@@ -152,7 +133,7 @@ func cmdRingPlacement(x *call) {
 
 // cmdRingLocate tells where a key lies and who has it.
 func cmdRingLocate(x *call) {
-	token := x.Unit.Place(database.AppendKey(nil, x.srv.policies().Head(numberOf(x)), x.Args[2])).Token()
+	token := x.Unit.Place(storedKey(x, x.Args[2])).Token()
 	row := &ring.Row{Range: ring.Whole, Primary: x.srv.selfID()}
 	addr := x.conn.net.LocalAddr().String()
 	if routes := x.srv.routes.Load(); routes != nil {

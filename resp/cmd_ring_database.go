@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/keyspace"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
+	"github.com/ringside-kv/ringside/resp/internal/rehome"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -24,6 +25,18 @@ type PolicyChanger interface {
 	// Begin begins to change the policy of a database: until End, nodes that know of it hold requests for
 	// its keys. It returns the number of the change.
 	Begin(ctx context.Context, n int) (change uint64, err error)
+	// Move has a database get the other policy, from when the change that has begun ends. If it has keys, they move. It
+	// fails if a node cannot do that.
+	// made is false if the policy is to be changed by End.
+	Move(ctx context.Context, data int, together, keys bool) (made bool, err error)
+	// PauseMove has no key of data move until ResumeMove, or until that has not come for long. It returns the step
+	// of the pause, and 0 if no key moves.
+	PauseMove(ctx context.Context, data int) (pause uint64, err error)
+	ResumeMove(ctx context.Context, data int, pause uint64) error
+	// Leads reports whether the node leads the cluster.
+	Leads() bool
+	// Rate is how many bytes a second may move in the cluster; 0 is any number.
+	Rate() int64
 	// End ends a change with a policy, or, if that has the change, without a new one. It fails if the change has
 	// ended already.
 	End(ctx context.Context, change uint64, p database.Policy) error
@@ -50,7 +63,8 @@ const drainTimeout = 2 * time.Second
 // its quota, or changes them.
 //
 // The table notes the change, all nodes hold requests for keys of the database and count its keys, and only
-// if there is none the table gets the new policy: see the invariant of table.SetPolicy.
+// if there is none the table gets the new policy: see the invariant of table.SetPolicy. Else the nodes agree that the
+// keys move (package rehome), before the change ends.
 func cmdRingDatabase(x *call) {
 	n, err := strconv.Atoi(string(x.Args[2]))
 	if err != nil || n < 0 || n >= x.Databases() {
@@ -61,11 +75,8 @@ func cmdRingDatabase(x *call) {
 		x.Error("ERR this node is not part of a cluster")
 		return
 	}
-	var changer PolicyChanger
-	if !x.withOperator(func(_ context.Context, o Operator) (err error) {
-		changer, err = o.Policies()
-		return err
-	}) {
+	changer, ok := policyChanger(x)
+	if !ok {
 		return
 	}
 	want := database.Policy{Number: x.srv.policies().Data(n)}
@@ -92,8 +103,12 @@ func cmdRingDatabase(x *call) {
 		return
 	}
 	was := x.srv.policies().OfDatabase(n)
-	if was.Change == 0 && was.Together == want.Together {
+	switch {
+	case was.Change == 0 && was.Together == want.Together:
 		x.OK()
+		return
+	case was.Moving:
+		x.Error(fmt.Sprintf("ERR %d%% of the keys of database %d have moved: the policy can be changed again when all have", was.Moved(), n))
 		return
 	}
 	var change uint64
@@ -109,15 +124,22 @@ func cmdRingDatabase(x *call) {
 	replies, drained := x.scatter(min(drainTimeout, x.srv.forwardTimeout()), []byte("RING"), []byte("DRAINED"),
 		strconv.AppendInt(nil, int64(want.Number), 10), strconv.AppendUint(nil, change, 10))
 	keys := wire.SumInts(replies)
-	if !drained || keys > 0 {
+	made, moves := false, error(nil)
+	if drained {
+		moves = x.within(func(ctx context.Context) (err error) {
+			made, err = changer.Move(ctx, want.Number, want.Together, keys > 0)
+			return err
+		})
+	}
+	if !drained || made || moves != nil {
 		want = database.Policy{Number: want.Number, Change: change} // the present one, which others may have changed
 	}
 	// Should this fail, the leader ends the change.
 	err = x.within(func(ctx context.Context) error { return changer.End(ctx, change, want) })
 	switch {
 	case !drained: // scatter has replied
-	case keys > 0:
-		x.Error(fmt.Sprintf("ERR database %d holds %d keys: its policy can be changed while it is empty, as after FLUSHDB", n, keys))
+	case moves != nil:
+		x.Error(fmt.Sprintf("ERR database %d holds %d keys, which cannot be moved: %v", n, keys, moves))
 	case err != nil:
 		x.Error(command.ErrorText(err))
 	default:
@@ -126,7 +148,8 @@ func cmdRingDatabase(x *call) {
 }
 
 // cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of data n are here, once
-// this node runs no request for one since it knows of the change, which is one of a policy, or a swap.
+// this node runs no request for one since it knows of the change, which is one of a policy, a swap, or a step that moves
+// keys.
 func cmdRingDrained(x *call) {
 	n, ok1 := wire.ParseInt(x.Args[2])
 	change, err := strconv.ParseUint(string(x.Args[3]), 10, 64)
@@ -134,6 +157,7 @@ func cmdRingDrained(x *call) {
 		x.Error(command.MsgNotInteger)
 		return
 	}
+	ranges := []ring.Range{ring.Whole}
 	err = x.within(func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 		defer cancel()
@@ -142,13 +166,17 @@ func cmdRingDrained(x *call) {
 			if routes == nil || routes.Policies.Of(int(n)).Change == change || routes.Policies.Order().Change() == change {
 				break
 			}
+			if p := routes.Policies.Of(int(n)); p.Step == change {
+				ranges = rehome.Ranges(p, togetherAt(x, p))
+				break
+			}
 			select {
 			case <-routes.next:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
-		_, err := x.srv.Quiesce(ctx, ring.Whole)
+		_, err := x.srv.Quiesce(ctx, ranges...)
 		return err
 	})
 	if err != nil {

@@ -1,7 +1,9 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/rehome"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -38,6 +40,11 @@ func cmdScan(x *call) {
 		x.notRun()
 		return
 	}
+	var layout rehome.Layout
+	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inLayout {
+		head, _ := wire.ParseInt(args[n-1])
+		args, layout = args[:n-2], rehome.Layout{Head: database.Head(head), Named: true}
+	}
 	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inDatabase {
 		number, _ := wire.ParseInt(args[n-1])
 		args, x.agreed.data = args[:n-2], int(number)
@@ -48,23 +55,32 @@ func cmdScan(x *call) {
 		x.Error(msg)
 		return
 	}
-	if !from.Valid() { // behind the last key
+	l := x.newLister(o.Pattern, scanReply)
+	s := newScan(x, &o, l)
+	if x.conn.from != nil {
+		s.Layout, s.At, s.Fresh = layout, from, from == 0
+	} else {
+		s.Start(x.srv.policies().Of(l.data), from)
+	}
+	if !s.At.Valid() { // behind the last key
+		x.Buf = x.Buf[:l.at]
 		x.Array(2)
 		x.BulkString("0")
 		x.Array(0)
 		return
 	}
-	l := x.newLister(o.Pattern, scanReply)
-	s := scan{x: x, o: &o, l: l, at: from}
 	switch routes := x.srv.routes.Load(); {
 	case routes == nil:
-		_, err := s.here(ring.Whole)
-		l.end(err, &s.at)
+		_, err := s.here(ring.Whole, nil)
+		l.end(err, &s.At)
 	case x.conn.from != nil:
-		l.end(s.part(), &s.at)
+		l.end(s.part(), &s.At)
 	case x.conn.session.redirect && x.Row.Name == "scan":
-		l.end(s.own(), &s.at)
+		s.Layout = rehome.Layout{}
+		l.end(s.own(), &s.At)
 	default:
-		l.end(s.cluster(), &s.at)
+		err := s.cluster()
+		next := s.Cursor()
+		l.end(err, &next)
 	}
 }

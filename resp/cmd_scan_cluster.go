@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
+	"github.com/ringside-kv/ringside/resp/internal/rehome"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -15,12 +17,20 @@ import (
 // on from any cursor: it asks who serves the place, range after range, until there
 // are keys enough or it has worked enough.
 type scan struct {
-	x  *call
-	o  *command.ScanOptions
-	l  *lister
-	at store.Cursor
+	x *call
+	o *command.ScanOptions
+	l *lister
+	rehome.Course
 	// enough: COUNT keys were come by in one range, so that there may be more.
 	enough bool
+}
+
+// newScan returns a scan from the first place on.
+func newScan(x *call, o *command.ScanOptions, l *lister) scan {
+	s := scan{x: x, o: o, l: l}
+	s.Token = func(stored []byte) ring.Token { return x.Unit.Place(stored).Token() }
+	s.Start(x.srv.policies().Of(l.data), 0)
+	return s
 }
 
 // maxScanHops bounds how many ranges one call goes over, when many of them are empty
@@ -34,12 +44,15 @@ func (s *scan) left() int {
 
 // done tells whether the call has enough, or has come to the end of the circle.
 func (s *scan) done() bool {
-	return s.enough || s.at == 0 || int64(s.l.n) >= s.o.Count || s.l.isFull()
+	return s.enough || s.Ended() || int64(s.l.n) >= s.o.Count || s.l.isFull()
 }
 
 // here scans a span of the store that the cursor lies in.
-func (s *scan) here(span ring.Range) (ended bool, err error) {
-	next, ended, err := s.x.allKeys().ScanIn(span, s.at, s.left(), func(e store.Entry) bool {
+func (s *scan) here(span ring.Range, policies *database.Policies) (ended bool, err error) {
+	next, ended, err := s.x.allKeys().ScanIn(s.Span(span), s.At, s.left(), func(e store.Entry) bool {
+		if database.Of(e.Key) == s.l.data && !s.Layout.Lists(policies, e.Key) {
+			return true
+		}
 		if s.o.TypeName != nil && !wire.EqualFold(s.o.TypeName, e.Type.String()) {
 			return true
 		}
@@ -48,7 +61,8 @@ func (s *scan) here(span ring.Range) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.at, s.enough = next, !ended
+	s.Visited(next, ended)
+	s.enough = !ended
 	return ended, nil
 }
 
@@ -57,18 +71,18 @@ func (s *scan) here(span ring.Range) (ended bool, err error) {
 func (s *scan) own() error {
 	return s.x.own(func(spans []ring.Range) error {
 		for _, span := range spans {
-			if span.End != 0 && s.at.Token() >= span.End {
+			if span.End != 0 && s.At.Token() >= span.End {
 				continue
 			}
-			s.at = max(s.at, store.CursorAt(span.Start))
-			if _, err := s.here(span); err != nil {
+			s.At = max(s.At, store.CursorAt(span.Start))
+			if _, err := s.here(span, s.x.srv.policies()); err != nil {
 				return err
 			}
 			if s.done() {
 				return nil
 			}
 		}
-		s.at = 0
+		s.At = 0
 		return nil
 	})
 }
@@ -78,13 +92,22 @@ func (s *scan) own() error {
 func (s *scan) part() error {
 	return s.x.own(func([]ring.Range) error {
 		routes := s.x.srv.routes.Load()
-		span, ok := routes.spanOf(s.at.Token())
-		if !ok || !span.Contains(s.at.Token()) {
+		span, ok := routes.spanOf(s.At.Token())
+		if !ok || !span.Contains(s.At.Token()) {
 			s.x.srv.stats.NotMine.Add(1)
 			return command.ErrMoved
 		}
-		_, err := s.here(span)
-		return err
+		// What has another layout is sent back until both nodes know of the same move.
+		if !s.Layout.In(routes.Policies.Of(s.l.data)) {
+			return command.ErrMoved
+		}
+		if _, err := s.here(span, routes.Policies); err != nil {
+			return err
+		}
+		if !s.Layout.In(s.x.srv.policies().Of(s.l.data)) {
+			return command.ErrMoved
+		}
+		return nil
 	})
 }
 
@@ -92,7 +115,7 @@ func (s *scan) part() error {
 func (s *scan) cluster() error {
 	x := s.x
 	end := time.Now().Add(x.srv.forwardTimeout())
-	for hops := 0; hops == 0 || hops < maxScanHops && !s.done(); {
+	for hops := 0; hops == 0 || s.Fresh || hops < maxScanHops && !s.done(); {
 		left := time.Until(end)
 		if left <= 0 || x.conn.Closed.Load() {
 			if hops > 0 {
@@ -102,7 +125,8 @@ func (s *scan) cluster() error {
 		}
 		still := x.srv.mark()
 		routes := x.srv.routes.Load()
-		owner := routes.of(s.at.Token())
+		s.Follow(routes.Policies.Of(s.l.data))
+		owner := routes.of(s.At.Token())
 		if routes.Policies.Swapping() {
 			owner = ownerHeld
 		}
@@ -112,17 +136,18 @@ func (s *scan) cluster() error {
 		case ownerHeld:
 			x.awaitRoutes(routes, left)
 		case ownerSelf:
-			span, _ := routes.spanOf(s.at.Token())
-			before, bytes, n := s.at, len(x.Buf), s.l.n
-			if _, err := s.here(span); err != nil {
+			span, _ := routes.spanOf(s.At.Token())
+			before, bytes, n := s.Course, len(x.Buf), s.l.n
+			if _, err := s.here(span, routes.Policies); err != nil {
 				return err
 			}
-			if x.srv.routes.Load().ownTerm == routes.ownTerm && still() {
+			if now := x.srv.routes.Load(); now.ownTerm == routes.ownTerm && s.Layout.In(now.Policies.Of(s.l.data)) && still() {
 				hops++
+				s.Follow(now.Policies.Of(s.l.data))
 				continue
 			}
 			// It may have been another's meanwhile.
-			s.at, s.enough, s.l.n = before, false, n
+			s.Course, s.enough, s.l.n = before, false, n
 			if !x.conn.closing {
 				x.Buf = x.Buf[:bytes]
 			}
@@ -133,6 +158,7 @@ func (s *scan) cluster() error {
 			}
 			if ok {
 				hops++
+				s.Follow(x.srv.policies().Of(s.l.data))
 				continue
 			}
 			x.awaitRoutes(routes, min(left, routesPause))
@@ -144,12 +170,15 @@ func (s *scan) cluster() error {
 // ask has another node scan; it returns false if that did not run.
 func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	x := s.x
-	words := []string{"SCAN", strconv.FormatUint(uint64(s.at), 10), "COUNT", strconv.Itoa(s.left()), "MATCH", string(s.o.Pattern)}
+	words := []string{"SCAN", strconv.FormatUint(uint64(s.At), 10), "COUNT", strconv.Itoa(s.left()), "MATCH", string(s.o.Pattern)}
 	if s.o.TypeName != nil {
 		words = append(words, "TYPE", string(s.o.TypeName))
 	}
 	if n := s.l.data; n != 0 {
 		words = append(words, inDatabase, strconv.Itoa(n))
+	}
+	if s.Layout.Named {
+		words = append(words, inLayout, strconv.Itoa(int(s.Layout.Head)))
 	}
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
 	x.srv.stats.Forwarded.Add(1)
@@ -169,7 +198,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	body, _ := wire.ArrayBody(reply)
 	text, ok := wire.ReplyText(body)
 	next, valid := command.ParseCursor(text)
-	if !ok || !valid || !next.Valid() || next != 0 && next <= s.at {
+	if !ok || !valid || !next.Valid() || next != 0 && next <= s.At {
 		return false, command.ReplyError("ERR a node has answered SCAN without a cursor")
 	}
 	keys := body[wire.ValueLen(body):]
@@ -178,6 +207,6 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	s.l.addEncoded(elements, n)
 	// A cursor within a token is not the end of a range: there may be more.
 	s.enough = next != store.CursorAt(next.Token())
-	s.at = next
+	s.Visited(next, next == 0)
 	return true, nil
 }

@@ -88,6 +88,9 @@ func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 
 	case c.from == nil && by != now:
 		renewKeys(c, r, routes.Policies, keys)
 	}
+	if r.cmd.Rehomes { // the command looks at the forms
+		return ownerSelf
+	}
 	for _, k := range keys {
 		switch routes.Policies.FormOf(c.args[r.first+k.Pos]) {
 		case database.Held:
@@ -97,17 +100,19 @@ func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 
 		}
 	}
 	switch {
-	case !changed:
-		return ownerSelf
-	case c.from != nil:
+	case changed && c.from != nil:
 		return ownerNone
+	case changed:
+		renewKeys(c, r, routes.Policies, keys)
 	}
-	renewKeys(c, r, routes.Policies, keys)
+	if dividesGroup(c, r, routes.Policies, keys) {
+		return ownerHeld
+	}
 	return ownerSelf
 }
 
 // renewKeys brings the keys of a client's request into the form that some policies ask for. A key that is
-// watched in a database that was swapped since counts as changed: its token becomes one that never holds.
+// watched counts as changed if it has moved, or its database was swapped: its token becomes one that never holds.
 func renewKeys(c *conn, r *request, to *database.Policies, keys []command.KeyRef) {
 	if !r.stored && !r.cmd.Between {
 		r.replace(c, c.args[r.first:r.last], r.cmd)
@@ -115,9 +120,9 @@ func renewKeys(c *conn, r *request, to *database.Policies, keys []command.KeyRef
 	args := c.args[r.first:r.last]
 	for _, k := range keys {
 		head, name := database.Split(args[k.Pos])
-		now, swapped := to.Renewed(head, r.by)
+		now, swapped := to.Renewed(args[k.Pos], r.by)
 		args[k.Pos] = database.AppendKey(nil, now, name)
-		if watched := r.cmd.WatchedKeys(args); swapped && len(watched) > 0 && k.Pos < 3+len(watched) {
+		if watched := r.cmd.WatchedKeys(args); (swapped || now != head) && len(watched) > 0 && k.Pos < 3+len(watched) {
 			args[k.Pos+1] = nil
 		}
 	}

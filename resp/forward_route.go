@@ -88,7 +88,8 @@ func (c *conn) answerRemote(reqs []request, routes *Routes) int {
 // redirects reports whether requests for other nodes' keys are answered with where these are. Clients find
 // no node for the keys of a database that is kept together, so those are forwarded for all.
 func redirects(c *conn, routes *Routes) bool {
-	return c.session.redirect && !routes.Policies.OfDatabase(0).Together
+	p := routes.Policies.OfDatabase(0)
+	return c.session.redirect && !p.Together && !p.Moving
 }
 
 // isSentAlong tells whether a request behind others that run here is sent to its owner

@@ -178,6 +178,9 @@ type coverage struct {
 // inDatabase stands in front of the number of data other than 0 in requests between nodes.
 const inDatabase = "DATABASE"
 
+// inLayout stands likewise in front of the head of the keys that SCAN lists while there may be two.
+const inLayout = "LAYOUT"
+
 // cmdRingPart is this node's part of a command that another node's client has sent:
 // RING PART digest spans [DATABASE n] command [argument ...]. Without spans it is for all of the
 // node's.

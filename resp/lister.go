@@ -22,7 +22,7 @@ type lister struct {
 }
 
 // listHead is room for the longest head, that of SCAN.
-const listHead = len("*2\r\n$16\r\n4503599627370495\r\n*9223372036854775807\r\n")
+const listHead = len("*2\r\n$16\r\n9007199254740991\r\n*9223372036854775807\r\n")
 
 // maxBulkHead is the most that a bulk string adds to its bytes.
 const maxBulkHead = 32

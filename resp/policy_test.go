@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,6 +43,17 @@ func (o *policyOrders) End(_ context.Context, _ uint64, p database.Policy) error
 	o.set(p)
 	return o.err
 }
+
+func (o *policyOrders) Move(_ context.Context, _ int, _, keys bool) (bool, error) {
+	if keys {
+		return true, errors.New("there is no cluster")
+	}
+	return false, nil
+}
+func (o *policyOrders) PauseMove(context.Context, int) (uint64, error) { return 0, nil }
+func (o *policyOrders) ResumeMove(context.Context, int, uint64) error  { return nil }
+func (o *policyOrders) Leads() bool                                    { return true }
+func (o *policyOrders) Rate() int64                                    { return 0 }
 
 func (o *policyOrders) set(p database.Policy) {
 	srv := o.r.servers[0]
@@ -94,7 +106,7 @@ func TestPolicyChangeWaitsForEarlierRequests(t *testing.T) {
 	admin.Want("-ERR DB index is out of range", "RING", "DATABASE", "16")
 	admin.Want("+OK", "SELECT", "3")
 	admin.Want("+OK", "MSET", "a", "1", "b", "2")
-	admin.Want("-ERR database 3 holds 2 keys: its policy can be changed while it is empty, as after FLUSHDB", "RING", "DATABASE", "3", "SPREAD")
+	admin.Want("-ERR database 3 holds 2 keys, which cannot be moved: there is no cluster", "RING", "DATABASE", "3", "SPREAD")
 	admin.Want("*($1 $2)", "MGET", "a", "b")
 	if got := admin.Do("INFO", "databases").String(); !strings.Contains(got, "\r\ndatabase_3:policy=together,keys=2,expires=0,bytes=") {
 		t.Errorf("%s", got)

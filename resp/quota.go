@@ -16,7 +16,7 @@ import (
 func startQuota(s *Server) {
 	s.quota = quota.New(quota.Config{
 		Store: s.store, Spans: s.ownSpans, Evict: func(keys [][]byte) int { return evict(s, keys) },
-		IsTogether: func(n int) bool { return s.policies().Of(n).Together },
+		IsTogether: func(n int) bool { p := s.policies().Of(n); return p.Together || p.Moving },
 		Settings:   &s.settings.Quota, CountsUses: &s.settings.CountsUses, Log: s.log, Stop: s.stop,
 	})
 	s.done.Add(1)

@@ -32,8 +32,8 @@ type Routes struct {
 	// Moving are the nodes of which ranges are about to get another primary, Failing those that
 	// have ranges and seem to be gone.
 	Moving, Failing []string
-	// Policies are those of the databases; nil if each has the default. [Server.SetRoutes] adds the order of
-	// the databases, from Values.
+	// Policies are those of the databases; nil if each has the default. [Server.SetRoutes] adds what Values
+	// say: the order of the databases, and the keys that move.
 	Policies *database.Policies
 	// Values are what the nodes agree on by name; nil if there is nothing.
 	Values *agreed.Values
@@ -113,7 +113,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	if old != nil {
 		before = old.Policies
 	}
-	r.Policies = r.Policies.Ordered(r.Values.Of(database.OrderName).Body, before)
+	r.Policies = r.Policies.Agreed(r.Values, before, s.rehome.position)
 	r.next = make(chan struct{})
 	places := make(map[string]int32, len(r.Nodes))
 	r.owner = make([]int32, r.Placement.Len())
@@ -144,7 +144,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	if old != nil {
 		earlier = old.Placement
 		r.term, r.ownTerm = old.term+1, old.ownTerm
-		if !slices.Equal(r.spans, old.spans) || r.Policies != old.Policies {
+		if !slices.Equal(r.spans, old.spans) || !r.Policies.MovedOnly(old.Policies) {
 			r.ownTerm++
 		}
 	}
@@ -161,6 +161,7 @@ func (s *Server) SetRoutes(r *Routes) {
 		s.tracking.everything()
 	}
 	s.blocked.rerouted(r)
+	s.rehome.node.Follow(r.Policies)
 	s.keyEvents.Relink(r.eventPeers())
 	s.tracking.updateFeeds(r)
 }

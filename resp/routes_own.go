@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -69,29 +70,8 @@ func (r *Routes) findOwn() {
 
 // spansOf are the spans of an owner. Nodes whose routes have the same digest, and nothing on
 // hold, find the same ones.
-func (r *Routes) spansOf(owner int32) (spans []ring.Range) {
-	add := func(span ring.Range) {
-		if n := len(spans); n > 0 && spans[n-1].End == span.Start && span.Start != 0 {
-			spans[n-1].End = span.End
-			return
-		}
-		spans = append(spans, span)
-	}
-	last := len(r.owner) - 1
-	wraps := last >= 0 && r.owner[last] == owner && r.Placement.Row(last).Range.Wraps()
-	if wraps { // its piece from token 0 on comes first
-		add(ring.Range{End: r.Placement.Row(last).Range.End})
-	}
-	for i := range r.owner {
-		switch row := r.Placement.Row(i); {
-		case r.owner[i] != owner:
-		case i == last && wraps:
-			add(ring.Range{Start: row.Range.Start})
-		default:
-			add(row.Range)
-		}
-	}
-	return spans
+func (r *Routes) spansOf(owner int32) []ring.Range {
+	return spanset.OfRows(r.Placement, func(row int) bool { return r.owner[row] == owner })
 }
 
 // spanOf is the own span of a token, or else the next one; ok is false if there is

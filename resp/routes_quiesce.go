@@ -51,22 +51,12 @@ func (s *Server) Quiesce(ctx context.Context, ranges ...ring.Range) (occupied []
 }
 
 // occupiedOf returns the ranges on which units run by routes older than r.
-func occupiedOf(conns []*conn, r *Routes, ranges []ring.Range) (occupied []ring.Range) {
-	var old []running.Mark
-	for _, c := range conns {
-		if w := c.running.Load(); w.Before(r.term) {
-			old = append(old, w)
-		}
+func occupiedOf(conns []*conn, r *Routes, ranges []ring.Range) []ring.Range {
+	marks := make([]running.Mark, len(conns))
+	for i, c := range conns {
+		marks[i] = c.running.Load()
 	}
-	for _, at := range ranges {
-		for _, w := range old {
-			if w.Touches(at) {
-				occupied = append(occupied, at)
-				break
-			}
-		}
-	}
-	return occupied
+	return running.Occupied(marks, r.term, ranges)
 }
 
 // enter takes the routes by which the next unit goes; nil on a lone node. leave ends

@@ -144,6 +144,7 @@ type Server struct {
 	hotkeys         hotkeys.Tracker
 	late            trace.Log // requests whose replies left late
 	budget          budget.Budget
+	rehome          rehomer
 	pause           pause.Pause
 	monitors        monitors
 	logins          login.Guesses
@@ -230,6 +231,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.scripts.functions = newFunctions(s)
 	s.pause.Init()
 	s.tracking.init(s)
+	s.rehome.init(s)
 	s.blocked.init()
 	s.courier.Init(&s.done)
 	s.keyEvents = newKeyEvents(s)

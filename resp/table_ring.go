@@ -95,6 +95,15 @@ var ringCommands = []command.Row{
 				Flags: command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
 				Keys:  []command.KeySpec{{Flags: "RW delete", Index: 2, Step: 1}},
 			},
+			ringRehome("fetch", command.KeySpec{Flags: "RO access", Index: 4, Last: -1, Step: 1}),
+			ringRehome("place", command.KeySpec{Flags: "OW insert", Index: 4, Last: -1, Step: 2}),
+			ringRehome("drop", command.KeySpec{Flags: "RW delete", Index: 4, Last: -1, Step: 1}),
+			{
+				Name: "stride", Arity: 5, Group: "cluster", Run: byServer(cmdRingStride),
+				Spread: true, Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
+			},
+			ringOrder("rehome", 3, cmdRingRehome),
 			ringWhole("watch", -3, cmdRingWatch, command.FlagReadonly),
 			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
 			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),
@@ -158,6 +167,20 @@ func ringWhole(name string, arity int, run func(*call), access command.Flag) *co
 		Between: true, KeysOfExec: name != "watch",
 		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
 		Frees: access == command.FlagWrite, // its commands are judged one by one
+	}
+}
+
+// ringRehome is a row of RING that a node sends to owners of keys that move within their database:
+// data and step, and the keys.
+func ringRehome(name string, keys command.KeySpec) *command.Row {
+	access := command.FlagWrite
+	if name == "fetch" {
+		access = command.FlagReadonly
+	}
+	return &command.Row{
+		Name: name, Arity: -5, Group: "cluster", Run: byServer(cmdRingMoved), Keys: []command.KeySpec{keys},
+		Between: true, Rehomes: true, Latched: true, Frees: name == "drop",
+		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
 	}
 }
 

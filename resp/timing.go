@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -134,7 +133,7 @@ const explained = 5
 // of slow ones on its range went.
 func cmdRingExplain(x *call) {
 	var text strings.Builder
-	token := x.Unit.Place(database.AppendKey(nil, x.srv.policies().Head(numberOf(x)), x.Args[2])).Token()
+	token := x.Unit.Place(storedKey(x, x.Args[2])).Token()
 	row, self := &ring.Row{Range: ring.Whole, Primary: x.srv.selfID()}, x.srv.selfID()
 	routes := x.srv.routes.Load()
 	if routes != nil {

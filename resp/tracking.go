@@ -2,13 +2,15 @@ package resp
 
 import (
 	"bytes"
-	"github.com/ringside-kv/ringside/internal/database"
 	"iter"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/store"
 )
 
 // Tracking (CLIENT TRACKING) tells clients that keep what they have read when it is not true
@@ -112,12 +114,15 @@ func (ts *trackers) rerouted(c *conn) {
 
 // adapt is called when there are other clients or remote trackers than before; the lock is held.
 func (ts *trackers) adapt() {
-	if len(ts.clients)+len(ts.remote) == 0 {
-		ts.srv.store.OnChange(nil)
+	var sink store.ChangeSink
+	if len(ts.clients)+len(ts.remote) > 0 {
+		sink = ts.changed
+	}
+	ts.srv.store.OnChange(ts.srv.rehome.node.Sink(sink))
+	if sink == nil {
 		clear(ts.keys)
 		ts.items = 0
 	} else {
-		ts.srv.store.OnChange(ts.changed)
 		if !ts.looks && !ts.ended {
 			ts.looks = true
 			ts.running.Add(1)

@@ -73,8 +73,8 @@ func cmdWatch(x *call) {
 	tokens, _ := wire.ArrayBody(reply)
 	for _, key := range keys {
 		if token, _ := wire.ReplyText(tokens); !m.watches(key) { // what came first is what counts
-			head, name := database.Split(key)
-			head, _ = m.by.Renewed(head, x.req.by)
+			_, name := database.Split(key)
+			head, _ := m.by.Renewed(key, x.req.by)
 			m.watched = append(m.watched, watched{database.AppendKey(nil, head, name), bytes.Clone(token)})
 		}
 		tokens = tokens[wire.ValueLen(tokens):]

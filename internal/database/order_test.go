@@ -29,7 +29,7 @@ func TestSwapsExchangeWhatDatabasesShow(t *testing.T) {
 			during := first.Ordered(begun.Body(), nil)
 			for n := range shows {
 				held := n == w.A || n == w.B
-				if head := before.Head(n); (during.FormOfHead(head) == Held) != held || during.Head(n) != head {
+				if head := before.Head(n); (during.FormAt(head, 0) == Held) != held || during.Head(n) != head {
 					t.Fatalf("database %d is held: %t", n, !held)
 				}
 			}
@@ -38,7 +38,7 @@ func TestSwapsExchangeWhatDatabasesShow(t *testing.T) {
 			}
 			after := first.Ordered(order.Body(), nil)
 			for n, data := range shows {
-				now, swapped := after.Renewed(before.Head(n), before)
+				now, swapped := after.Renewed(AppendKey(nil, before.Head(n), nil), before)
 				if want := first.Of(data).Head(); now != want || after.Data(n) != data || after.Number(now) != n {
 					t.Fatalf("database %d shows %d with head %x, want %d with %x", n, after.Data(n), now, data, want)
 				}

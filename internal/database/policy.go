@@ -1,6 +1,10 @@
 package database
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ringside-kv/ringside/internal/agreed"
+)
 
 // A Policy says where the keys of one database lie, or, after a swap, those of the data that it showed first.
 type Policy struct {
@@ -11,6 +15,10 @@ type Policy struct {
 	// Change is not 0 while the policy is about to change: requests for the keys wait until it is 0 again.
 	// It tells one change from all others.
 	Change uint64
+	// The others are of a [Kept] policy; else 0. Moving tells that there is a Move.
+	Flips, Step uint64
+	Moving      bool
+	Move        Move
 }
 
 // Policies are those of all data whose policy is not the default, by its numbers, and the order in which the
@@ -19,9 +27,11 @@ type Policy struct {
 type Policies struct {
 	all   []Policy
 	order *Order
-	// base and body are what [Policies.Ordered] has made these of.
-	base *Policies
-	body string
+	// base, body and kept are what [Policies.Agreed] has made these of.
+	base     *Policies
+	body     string
+	kept     []agreed.Value
+	position Position // nil: no key has moved yet
 }
 
 // NewPolicies returns policies, of which no two have the same number; nil if all are the default.
@@ -48,7 +58,7 @@ func (p *Policies) Ordered(body string, before *Policies) *Policies {
 	switch {
 	case body == "":
 		return p
-	case before != nil && before.base == p && before.body == body:
+	case before != nil && before.base == p && before.body == body && before.kept == nil:
 		return before
 	}
 	order, _ := ParseOrder(body)
@@ -75,11 +85,17 @@ func (p *Policies) Swaps() uint64 { return p.Order().Swaps() }
 // Swapping reports whether two databases are being swapped.
 func (p *Policies) Swapping() bool { return p.Order().Change() != 0 }
 
-// Renewed returns the head by these policies of a key that has a head by earlier or later ones: that of the
-// data that the same database shows. swapped tells that the database was swapped in between.
-func (p *Policies) Renewed(head Head, by *Policies) (now Head, swapped bool) {
+// Renewed returns the head by these policies of a stored key by earlier or later ones: that of the data that
+// the same database shows. swapped tells that the database was swapped in between.
+func (p *Policies) Renewed(stored []byte, by *Policies) (now Head, swapped bool) {
+	head, name := Split(stored)
+	return p.HeadFor(by.Number(head), name), p.Swapped(head, by)
+}
+
+// Swapped reports whether the database of a head by earlier policies was swapped since.
+func (p *Policies) Swapped(head Head, by *Policies) bool {
 	n := by.Number(head)
-	return p.Head(n), p.Order().Shown(n) != by.Order().Shown(n)
+	return p.Order().Shown(n) != by.Order().Shown(n)
 }
 
 // OfDatabase returns the policy of the data that a database shows.
@@ -103,7 +119,7 @@ func (p *Policies) With(policy Policy) *Policies {
 	return NewPolicies(append(all, policy))
 }
 
-// Head returns the head that the keys of a database have.
+// Head returns the head that the keys of a database have; while they move, that of the new places.
 func (p *Policies) Head(n int) Head { return p.OfDatabase(n).Head() }
 
 // Head returns the head of the database's keys.
@@ -133,7 +149,7 @@ type Form int8
 const (
 	Present Form = iota // as the policy asks
 	Changed             // of another policy
-	Held                // the policy changes, or the database is being swapped
+	Held                // the policy changes, the key moves, or the database is being swapped
 )
 
 // FormOf returns the form of a stored key.
@@ -141,15 +157,21 @@ func (p *Policies) FormOf(stored []byte) Form {
 	if p == nil && !MayHaveMark(stored) {
 		return Present
 	}
-	return p.FormOfHead(HeadOf(stored))
+	head := HeadOf(stored)
+	if p != nil && p.position != nil && p.Of(head.Number()).Moving {
+		return p.FormAt(head, p.Position(stored))
+	}
+	return p.FormAt(head, 0)
 }
 
-// FormOfHead returns the form of stored keys with a head.
-func (p *Policies) FormOfHead(head Head) Form {
-	switch policy := p.Of(head.Number()); {
-	case policy.Change != 0, p.Order().holds(head):
+// FormAt returns the form of stored keys with a head, at a position.
+func (p *Policies) FormAt(head Head, at uint64) Form {
+	policy := p.Of(head.Number())
+	now, waits := policy.headAt(at)
+	switch {
+	case waits, policy.Change != 0, p.Order().holds(head):
 		return Held
-	case policy.Head() != head:
+	case now != head:
 		return Changed
 	}
 	return Present

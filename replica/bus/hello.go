@@ -31,6 +31,8 @@ import (
 // Version 14: the agreed values may hold zones of nodes. What travels is that of version 13.
 // Version 15: key events may be of the class of all changed keys, and RING VALUE is forwarded.
 // Version 16: forwarded commands may carry the context of a trace, and say that an error undoes what they do.
+// Version 17: the agreed values may hold policies of databases whose keys move. What travels is that of version 16; RING
+// FETCH, PLACE, DROP and STRIDE are sent while keys move.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -45,7 +47,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 16
+	newestVersion = 17
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -67,6 +69,8 @@ const (
 	ZonesVersion = 14
 	// ChangesVersion is the first one whose nodes tell of all keys that change, for replicas of Redis.
 	ChangesVersion = 15
+	// MovesVersion is the first one whose nodes move the keys of a database whose policy changes.
+	MovesVersion = 17
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

@@ -14,7 +14,7 @@ const messageBackup = 'B'
 func newBackups(c *cluster) *backup.Keeper {
 	cfg := backup.Config{
 		Self: c.n.id, Version: c.n.cfg.Version, Store: c.n.store, State: c.table.State, Served: func() ([]ring.Row, bool) { return servedRows(c) },
-		Lease: c.engine.Lease(), Logger: c.n.cfg.Logger,
+		Lease: c.engine.Lease(), Logger: c.n.cfg.Logger, PauseMoves: c.policies.PauseAll,
 		Ask: func(ctx context.Context, node string, message []byte) ([]byte, error) {
 			return askKept(ctx, c, node, append([]byte{messageBackup}, message...))
 		},

@@ -52,6 +52,8 @@ func (c *cluster) policyChanger(token ring.TokenFunc) *policies.Changer {
 			_, err := agreementOf(c).Agree(ctx, changes)
 			return err
 		},
+		Logger: c.n.cfg.Logger,
+		Drive:  func(ctx context.Context, data int) error { return resp.MoveKeys(ctx, c.n.server, data) },
 		Starts: func(ctx context.Context, st *table.State) ([]table.NodeStart, error) {
 			return c.switcher.starts(ctx, st, bus.PoliciesVersion, "have policies of databases")
 		},

@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 )
 
@@ -9,8 +10,10 @@ import (
 type Database struct {
 	Number int `json:"number"`
 	// Together reports that all its keys lie at one place, which Primary serves.
-	Together bool   `json:"together"`
-	Primary  string `json:"primary,omitempty"`
+	Together bool `json:"together"`
+	// Moved is how many percent of the keys have moved to where the policy has them; nil once all have.
+	Moved   *int   `json:"moved_percent,omitempty"`
+	Primary string `json:"primary,omitempty"`
 	// Bytes is an estimate of the data at the nodes that have answered, copies not counted.
 	Bytes int64 `json:"bytes"`
 	// Quota is how many bytes it may have, Policy what is evicted then; zero: what the nodes' settings say.
@@ -29,6 +32,10 @@ func (d *drawing) databases() {
 			{head: "database", get: func(b *Database) string { return strconv.Itoa(b.Number) }},
 			{head: "keys are", left: true, get: func(b *Database) string {
 				switch {
+				case b.Moved != nil && b.Together:
+					return fmt.Sprintf("moving together, %d %%", *b.Moved)
+				case b.Moved != nil:
+					return fmt.Sprintf("moving apart, %d %%", *b.Moved)
 				case b.Primary != "":
 					return "together at " + label[b.Primary]
 				case b.Together:

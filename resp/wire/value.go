@@ -94,3 +94,40 @@ func ValuesLen(b []byte, n int) int {
 	}
 	return length
 }
+
+// Distinct removes values that are there already from a list of them, in place, and returns how many are left.
+func Distinct(values []byte) (left []byte, n int) {
+	left, seen := values[:0], make(map[string]bool)
+	for len(values) > 0 {
+		size := ValueLen(values)
+		if value := string(values[:size]); !seen[value] {
+			seen[value] = true
+			left = append(left, value...)
+		}
+		values = values[size:]
+	}
+	return left, len(seen)
+}
+
+// JoinArrays writes an array of the elements of several arrays, so many at most.
+func (r *Writer) JoinArrays(arrays [][]byte, most int) {
+	n := 0
+	for _, array := range arrays {
+		n += ArrayLen(array)
+	}
+	n = min(n, most)
+	r.Array(n)
+	for _, array := range arrays {
+		body, ok := ArrayBody(array)
+		if !ok {
+			continue
+		}
+		if count := ArrayLen(array); count > n {
+			body = body[:ValuesLen(body, n)]
+			n = 0
+		} else {
+			n -= count
+		}
+		r.Buf = append(r.Buf, body...)
+	}
+}

@@ -88,6 +88,9 @@ type Host interface {
 	Databases() int
 	// ReachesAll reports whether the command may read any key there can be.
 	ReachesAll() bool
+	// IsHere reports whether a stored key that is not among the arguments is where the command would look for it:
+	// keys may move within their database.
+	IsHere(stored []byte) bool
 }
 
 // StartsAgain reports whether the unit is to be dropped, and its requests are to be run again.

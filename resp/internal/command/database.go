@@ -14,9 +14,9 @@ func (t *Table) StoredKeys(cmd *Row, args [][]byte, n, databases int, policies *
 	if err != nil { // the command says what is wrong
 		return cmd, nil
 	}
-	stored, head := slices.Clone(args), policies.Head(n)
+	stored := slices.Clone(args)
 	for _, ref := range refs {
-		stored[ref.Pos] = database.AppendKey(nil, head, args[ref.Pos])
+		stored[ref.Pos] = database.AppendKey(nil, policies.HeadFor(n, args[ref.Pos]), args[ref.Pos])
 	}
 	switch other, ok := cmd.otherDatabase(args, databases); {
 	case cmd.Script && len(refs) == 0:
@@ -27,11 +27,11 @@ func (t *Table) StoredKeys(cmd *Row, args [][]byte, n, databases int, policies *
 	case cmd.Name == "move" && other == n: // an error, which the owner of the key gives
 	case cmd.Name == "move":
 		return t.ByName["ring|move"], [][]byte{
-			[]byte("RING"), []byte("MOVE"), stored[1], database.AppendKey(nil, policies.Head(other), args[1]),
+			[]byte("RING"), []byte("MOVE"), stored[1], database.AppendKey(nil, policies.HeadFor(other, args[1]), args[1]),
 		}
 	default:
 		last := refs[len(refs)-1].Pos
-		stored[last] = database.AppendKey(nil, policies.Head(other), args[last])
+		stored[last] = database.AppendKey(nil, policies.HeadFor(other, args[last]), args[last])
 	}
 	return cmd, stored
 }

@@ -76,6 +76,7 @@ type Row struct {
 	// keys lies; 0 if none is.
 	OtherDatabase func(args [][]byte) int
 	KeysOfExec    bool // its keys are those of the commands of a transaction, which it runs
+	Rehomes       bool // its keys may be of any form: it is about keys that move within their database
 
 	// Set when the table is built.
 

@@ -19,7 +19,7 @@ type Config struct {
 	// Spans are the ranges of which the node is the primary; see [store.Store.ScanIn]. Called from
 	// any goroutine.
 	Spans func() []ring.Range
-	// IsTogether reports whether data is kept together at one place. Called from any goroutine.
+	// IsTogether reports whether data may lie together at one place. Called from any goroutine.
 	IsTogether func(data int) bool
 	Settings   *settings.Quota
 	// Evict deletes keys of these ranges as a client would, and returns how many it has deleted. It is

@@ -90,3 +90,16 @@ func (n *Note) Load() Mark { return Mark(n.word.Load()) }
 
 // Store sets the mark.
 func (n *Note) Store(w Mark) { n.word.Store(uint64(w)) }
+
+// Occupied returns those of some ranges on which units run by routes from before a term.
+func Occupied(marks []Mark, term uint64, ranges []ring.Range) (occupied []ring.Range) {
+	for _, at := range ranges {
+		for _, w := range marks {
+			if w.Before(term) && w.Touches(at) {
+				occupied = append(occupied, at)
+				break
+			}
+		}
+	}
+	return occupied
+}

@@ -65,3 +65,30 @@ func Parse(b []byte) (spans []ring.Range, ok bool) {
 	}
 	return spans, true
 }
+
+// OfRows returns the spans of those rows of a placement that are in the set, in the order of their tokens: those that lie
+// side by side are one, the one that wraps is two.
+func OfRows(p *ring.Placement, in func(row int) bool) (spans []ring.Range) {
+	add := func(span ring.Range) {
+		if n := len(spans); n > 0 && spans[n-1].End == span.Start && span.Start != 0 {
+			spans[n-1].End = span.End
+			return
+		}
+		spans = append(spans, span)
+	}
+	last := p.Len() - 1
+	wraps := last >= 0 && in(last) && p.Row(last).Range.Wraps()
+	if wraps { // its piece from token 0 on comes first
+		add(ring.Range{End: p.Row(last).Range.End})
+	}
+	for i := range p.Len() {
+		switch row := p.Row(i); {
+		case !in(i):
+		case i == last && wraps:
+			add(ring.Range{Start: row.Range.Start})
+		default:
+			add(row.Range)
+		}
+	}
+	return spans
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -46,6 +47,9 @@ func (p *sortPattern) near(u *store.Unit, key []byte) bool {
 	return u.Place(p.prefix).Token() == u.Place(key).Token()
 }
 
+// errSortMoving answers SORT that would read a key which lies elsewhere for now.
+var errSortMoving = command.ReplyError("TRYAGAIN keys of the database are moving, among them some that a pattern of SORT names")
+
 // find returns what a pattern names for an element, and whether there is such a thing. What
 // it reads is counted as used.
 func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, err error) {
@@ -61,8 +65,11 @@ func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, er
 	if head := database.HeadOf(s.Args[1]); head != 0 || database.HasMark(key) {
 		key = database.AppendKey(name[:0], head, bytes.Clone(key))
 	}
-	if !s.uses(len(key)) {
+	switch {
+	case !s.uses(len(key)):
 		return nil, false, errSortMemory
+	case !s.Host.IsHere(key):
+		return nil, false, errSortMoving
 	}
 	if place := s.Unit.Place(key); s.InTransaction && !s.Unit.HasLatch(place) {
 		s.MorePlaces = append(s.MorePlaces, place)

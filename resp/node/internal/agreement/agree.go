@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
@@ -27,6 +28,9 @@ type Changer struct {
 
 // Needs returns the oldest version of the bus protocol whose nodes understand some values.
 func Needs(values *agreed.Values) uint16 {
+	if len(values.Under(database.PolicyPrefix)) > 0 {
+		return bus.MovesVersion
+	}
 	if zones.Any(values) {
 		return bus.ZonesVersion
 	}
@@ -64,6 +68,9 @@ func (c *Changer) propose(ctx context.Context, changes []agreed.Change) error {
 	}
 	if zones.Changed(changes) {
 		version, what = bus.ZonesVersion, "place copies by zones"
+	}
+	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return strings.HasPrefix(v.Name, database.PolicyPrefix) }) {
+		version, what = bus.MovesVersion, "move the keys of a database"
 	}
 	if set.Starts, err = c.Starts(ctx, c.Table.State(), version, what); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/internal/rehome"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -40,6 +41,8 @@ type Config struct {
 	// Ask sends a message to the Keeper of another node, which may get it twice.
 	Ask    func(ctx context.Context, node string, message []byte) ([]byte, error)
 	Logger *slog.Logger
+	// PauseMoves has no key move within its database until resume; nil if none ever does.
+	PauseMoves func(ctx context.Context) (resume func(context.Context), err error)
 }
 
 // A Keeper is a node's part in backups. Its methods may be called from any goroutine.
@@ -66,9 +69,11 @@ type session struct {
 	pin   *store.Pin
 	rows  []ring.Row
 	order *database.Order // of the databases
-	still func() bool
-	began time.Time
-	thaw  func()
+	// policies tell which one of two copies of a key counts that moves.
+	policies *database.Policies
+	still    func() bool
+	began    time.Time
+	thaw     func()
 	// timer ends the hold, or then the session, if nothing comes. Keeper.mu guards it and held.
 	timer *time.Timer
 	held  bool
@@ -169,6 +174,8 @@ func (k *Keeper) hold(id string, d time.Duration) answer {
 	if s.order, _ = orderOf(k.cfg.State()); s.order.Change() != 0 {
 		return refuse(true, "databases are being swapped")
 	}
+	unit := k.cfg.Store.NewUnit() // which never begins
+	s.policies = policiesOf(k.cfg.State(), func(stored []byte) uint64 { return rehome.PositionOf(unit.Place(stored)) })
 	var ok bool
 	if s.rows, ok = k.cfg.Served(); !ok {
 		return refuse(true, "ranges of node %s are changing hands", k.cfg.Self)
@@ -186,7 +193,7 @@ func (k *Keeper) hold(id string, d time.Duration) answer {
 	}
 	k.open[id] = s
 	s.timer = time.AfterFunc(d, func() { k.expire(s) })
-	a := answer{Swaps: s.order.Swaps()}
+	a := answer{Swaps: s.order.Swaps(), Steps: s.policies.Steps(-1)}
 	for _, r := range s.rows {
 		a.Rows = append(a.Rows, row{uint32(r.Range.Start), uint32(r.Range.End), r.Epoch})
 	}

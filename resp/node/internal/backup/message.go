@@ -34,6 +34,8 @@ type answer struct {
 	// Of hold. Swaps is how many swaps of databases the node knows of.
 	Rows  []row  `json:"rows,omitempty"`
 	Swaps uint64 `json:"swaps,omitempty"`
+	// Of hold. Steps tells by which steps keys have moved within databases, so far as the node knows.
+	Steps uint64 `json:"steps,omitempty"`
 	// Of release: for how long commits waited, in microseconds, and about how much there is to read.
 	HeldMicros int64 `json:"held_us,omitempty"`
 	KeysAbout  int64 `json:"keys_about,omitempty"`

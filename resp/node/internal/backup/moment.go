@@ -124,7 +124,15 @@ func (k *Keeper) try(ctx context.Context) (*moment.Moment, error) {
 		return nil, err
 	}
 	m.Version = k.cfg.Version
-	swaps := describe(m, k.cfg.State())
+	// While no key moves from place to place, all nodes know which one of two copies counts.
+	if k.cfg.PauseMoves != nil {
+		resume, err := k.cfg.PauseMoves(ctx)
+		if err != nil {
+			return nil, errAgain{err}
+		}
+		defer resume(ctx)
+	}
+	swaps, steps := describe(m, k.cfg.State())
 	soon, cancel = context.WithTimeout(ctx, maxHold)
 	held, err := k.askAll(soon, nodes, &request{Verb: verbHold, ID: m.ID, HoldMS: maxHold.Milliseconds()})
 	cancel()
@@ -136,8 +144,8 @@ func (k *Keeper) try(ctx context.Context) (*moment.Moment, error) {
 	if err == nil {
 		err = covers(held)
 	}
-	if err == nil && slices.ContainsFunc(held, func(a answer) bool { return a.Swaps != swaps }) {
-		err = errAgain{errors.New("databases are being swapped")}
+	if err == nil && slices.ContainsFunc(held, func(a answer) bool { return a.Swaps != swaps || a.Steps != steps }) {
+		err = errAgain{errors.New("databases are being swapped, or keys move within one")}
 	}
 	if err != nil {
 		k.stopAll(nodes, m.ID)

@@ -201,6 +201,9 @@ func (d *dumper) span(span ring.Range) error {
 }
 
 func (d *dumper) key(key []byte) error {
+	if !d.s.policies.Serves(key) {
+		return nil
+	}
 	if d.st.ctx.Err() != nil {
 		return errStopped
 	}

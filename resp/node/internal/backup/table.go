@@ -27,6 +27,11 @@ func primaries(st *table.State) (nodes []string, err error) {
 	return nodes, nil
 }
 
+// policiesOf returns the policies of the databases, and where their keys have moved.
+func policiesOf(st *table.State, position database.Position) *database.Policies {
+	return st.Policies().Agreed(st.Values(), nil, position)
+}
+
 // orderOf returns the order of the databases.
 func orderOf(st *table.State) (*database.Order, error) {
 	return database.ParseOrder(st.Values().Of(database.OrderName).Body)
@@ -41,17 +46,18 @@ func orderIs(st *table.State, order *database.Order) bool {
 	return now.Swaps() == order.Swaps() && now.Change() == 0
 }
 
-// describe adds what the table says of the cluster. It returns how many swaps of databases m.Together goes by.
-func describe(m *moment.Moment, st *table.State) (swaps uint64) {
+// describe adds what the table says of the cluster. It returns how many swaps of databases m.Together goes by, and
+// the steps by which keys have moved.
+func describe(m *moment.Moment, st *table.State) (swaps, steps uint64) {
 	of := st.Cluster()
 	m.Cluster, m.Generation, m.TableIndex = of.Name, strconv.FormatUint(of.Generation, 16), st.Index()
 	m.Strategy, m.Hash, m.Settings, m.Backups, m.Databases = of.Strategy.Name, of.Strategy.Hash, of.Strategy, of.Backups, st.Databases()
 	order, _ := orderOf(st)
-	for _, p := range st.Policies().All() {
+	for _, p := range policiesOf(st, nil).All() {
 		if p.Together {
 			m.Together = append(m.Together, order.Number(p.Head()))
 		}
 	}
 	slices.Sort(m.Together)
-	return order.Swaps()
+	return order.Swaps(), policiesOf(st, nil).Steps(-1)
 }

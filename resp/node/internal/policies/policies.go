@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -26,6 +27,9 @@ type Changer struct {
 	Agree func(ctx context.Context, changes []agreed.Change) error
 	// Token is that of stored keys.
 	Token func(stored []byte) ring.Token
+	// Drive has the keys of data move, until all have moved or this node does not lead any more.
+	Drive  func(ctx context.Context, data int) error
+	Logger *slog.Logger
 }
 
 // Begin begins to change the policy of a database: requests for its keys wait until the change ends. It
@@ -50,7 +54,7 @@ func (c *Changer) End(ctx context.Context, change uint64, p database.Policy) err
 // Spot returns where a database is to be kept together: at a node with as few others as can be, and there
 // as far from them as can be.
 func Spot(n int, st *table.State, token func([]byte) ring.Token) int {
-	return spot(n, st.Policies(), func(t ring.Token) string {
+	return spot(n, ordered(st), func(t ring.Token) string {
 		row, ok := st.Row(t)
 		if !ok {
 			return ""
@@ -116,11 +120,17 @@ func Founding(together []int, token func([]byte) ring.Token) *database.Policies 
 // may take.
 const abandonedAfter = 10 * time.Second
 
-// Run ends changes of policies and swaps that were abandoned, while this node leads, until ctx ends.
+// lookEvery is how often Run looks for something to do.
+const lookEvery = 250 * time.Millisecond
+
+// Run has keys move, and ends changes of policies, swaps and pauses that were abandoned, while this node leads, until ctx
+// ends.
 func (c *Changer) Run(ctx context.Context) {
 	since := map[uint64]time.Time{}
 	var swap abandonedSwap
-	tick := time.NewTicker(time.Second)
+	moves := mover{Changer: c, driven: map[int]bool{}, paused: map[int]abandonedSwap{}}
+	defer moves.running.Wait()
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -129,6 +139,7 @@ func (c *Changer) Run(ctx context.Context) {
 			return
 		}
 		swap.end(ctx, c)
+		moves.look(ctx)
 		next := map[uint64]time.Time{}
 		for _, p := range c.Table.State().Policies().All() {
 			if p.Change == 0 {
@@ -149,8 +160,11 @@ func (c *Changer) Run(ctx context.Context) {
 // Describe returns the policy of a database that shows some data, as lines of a name and a value.
 func (c *Changer) Describe(n, data int) string {
 	st := c.Table.State()
-	p := st.Policies().Of(data)
+	p := ordered(st).Of(data)
 	about := fmt.Sprintf("database:%d\r\npolicy:%s\r\nchanging:%t\r\n", n, p, p.Change != 0)
+	if p.Moving {
+		about += fmt.Sprintf("moved_percent:%d\r\nmove_paused:%t\r\n", p.Moved(), p.Move.Paused != 0)
+	}
 	if !p.Together {
 		return about
 	}

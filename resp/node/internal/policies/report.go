@@ -24,8 +24,12 @@ func (c *Changer) Report(st *table.State, sizes []map[int]int64) (all []status.D
 	shown := ordered(st)
 	for n := range st.Databases() {
 		data := shown.Data(n)
-		p, limit := st.Policies().Of(data), quota.LimitIn(st.Values(), n)
+		p, limit := shown.Of(data), quota.LimitIn(st.Values(), n)
 		d := status.Database{Number: n, Together: p.Together, Quota: limit.Bytes, Policy: limit.Policy}
+		if p.Moving {
+			moved := p.Moved()
+			d.Moved = &moved
+		}
 		for _, of := range sizes {
 			d.Bytes += of[n]
 		}
@@ -42,7 +46,8 @@ func (c *Changer) Report(st *table.State, sizes []map[int]int64) (all []status.D
 	return all
 }
 
-// ordered are the policies with the order in which databases show data, see SWAPDB.
+// ordered are the policies with what agreed values say of them: the order in which databases show data, see SWAPDB, and
+// the keys that move.
 func ordered(st *table.State) *database.Policies {
-	return st.Policies().Ordered(st.Values().Of(database.OrderName).Body, nil)
+	return st.Policies().Agreed(st.Values(), nil, nil)
 }
