@@ -260,15 +260,18 @@ func TestKeysMoveWhileNodesComeAndGo(t *testing.T) {
 			})
 			time.Sleep(time.Duration(rnd.IntN(800)) * time.Millisecond)
 			switch round % 3 {
-			case 0: // a node is killed, perhaps the leader
-				victim := []string{"b", "c"}[rnd.IntN(2)]
-				if _, leads := c.nodes["b"].cluster.table.Leader(); leads {
-					victim = "b"
+			case 0: // the leader is killed
+				victim, other := "a", "b"
+				for _, id := range []string{"b", "c"} {
+					if _, leads := c.nodes[id].cluster.table.Leader(); leads {
+						victim, other = id, "a"
+					}
 				}
-				c.say("%s is killed", victim)
+				c.say("the leader %s is killed", victim)
 				c.crash(victim)
 				time.Sleep(time.Duration(rnd.IntN(5000)) * time.Millisecond)
-				c.start(victim, "a")
+				c.start(victim, other)
+				c.ready(victim)
 			case 1:
 				c.say("d joins or leaves")
 				if c.nodes["d"] == nil {
