@@ -151,7 +151,7 @@ func (c *Course) Cursor() store.Cursor {
 	case c.Ended():
 		return 0
 	case c.At|c.Layout.bit == 0: // begun, which a cursor of 0 does not tell: the end of the other layout does
-		return turned | turned - 1
+		return turned | (turned - 1)
 	}
 	return c.At | c.Layout.bit
 }

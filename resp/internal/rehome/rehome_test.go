@@ -124,6 +124,32 @@ func TestStepsEndBehindWholeTokens(t *testing.T) {
 	}
 }
 
+// TestScanStopsBetweenLayouts has a scan end a call where the new layout begins: the next call begins it, too.
+func TestScanStopsBetweenLayouts(t *testing.T) {
+	for flips := range uint64(4) {
+		for _, together := range []bool{false, true} {
+			p := database.Policy{Number: 3, Together: together, Flips: flips + 1, Moving: true}
+			c := Course{Token: func(stored []byte) ring.Token {
+				if database.HeadOf(stored).Together() {
+					return 1 << 31
+				}
+				return 0
+			}}
+			c.Start(p, 0)
+			c.Visited(0, true)
+			c.Follow(p)
+			now := c
+			if now.Layout.Head != p.Head() {
+				t.Fatalf("flips %d: the scan is in the layout of %v", flips, now.Layout.Head)
+			}
+			c.Start(p, now.Cursor())
+			if c.Layout == now.Layout && c.At > now.At {
+				t.Errorf("flips %d, together %t: the scan goes on at %x instead of %x", flips, together, c.At, now.At)
+			}
+		}
+	}
+}
+
 // TestScanSeesEachKeyThatIsThereThroughout moves keys in random steps while a scan goes on: from before the move to behind
 // its end.
 func TestScanSeesEachKeyThatIsThereThroughout(t *testing.T) {
