@@ -60,6 +60,10 @@ func (a *app) serveCommand() *cobra.Command {
 		return errors.Join(append([]error{err}, parts(a.configure(cmd, set, &cfg, nil))...)...)
 	})
 	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
+		// First of all: SIGHUP ends a process that does not wait for it.
+		signals := make(chan os.Signal, 2)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		defer signal.Stop(signals)
 		sockets, err := systemd.Sockets()
 		if err != nil {
 			return err
@@ -78,9 +82,6 @@ func (a *app) serveCommand() *cobra.Command {
 		a.tuneGC(cfg.Role)
 		a.limitMemory(&cfg, cfg.Logger)
 		defer a.tuneThreads(cmd.Context(), &cfg)()
-		signals := make(chan os.Signal, 2)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		defer signal.Stop(signals)
 		if set.Path() != "" {
 			cfg.ConfigFile, cfg.Rewrite = set.Path(), rewriter(set, cfg.Logger)
 		}
