@@ -143,7 +143,7 @@ func cmdRingDatabase(x *call) {
 	case err != nil:
 		x.Error(command.ErrorText(err))
 	default:
-		x.order(func(context.Context, Operator) error { return nil }) // is carried out
+		x.order(func(context.Context, Operator) error { return nil }) // done above: note it, and reply
 	}
 }
 

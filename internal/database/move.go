@@ -47,7 +47,7 @@ type Move struct {
 	// what is not deleted yet.
 	Low  uint64 `json:"low"`
 	High uint64 `json:"high"`
-	// Paused is not 0 while no step may begin. It tells one pause from all others.
+	// Paused is the number of the pause during which no step may begin; 0: none.
 	Paused uint64 `json:"paused,string,omitempty"`
 }
 

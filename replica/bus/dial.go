@@ -115,7 +115,7 @@ func (b *Bus) dialOnce(ctx context.Context, addr, peerID string, purpose Purpose
 }
 
 // olderPeers are the nodes that have lately refused something that older builds do not know, or nodes with older settings.
-// Such a node is tried anew after olderMemory: it may have been upgraded.
+// Such a node is tried again after olderMemory: it may have been upgraded.
 type olderPeers struct {
 	mu    sync.Mutex
 	until map[string]time.Time // by the node's id, or its address

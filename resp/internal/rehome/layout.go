@@ -12,7 +12,8 @@ const turned = database.End
 
 // A Layout is the places at which the keys of a database lie by one policy. A database whose keys move has two. SCAN
 // goes over the old one first, then over the new one: a key that has left its old place before SCAN comes by is at
-// its new place by then, and stays there. Cursors of the old layout that outlive the move begin anew, in the new one.
+// its new place by then, and stays there. A cursor of the old layout that outlives the move starts
+// again, in the new one.
 //
 // The zero value has all places, and keys of any head.
 type Layout struct {
@@ -21,7 +22,8 @@ type Layout struct {
 	bit   store.Cursor
 }
 
-// LayoutAt returns the layout of a cursor, and the cursor within it. begins tells that the cursor is at its first place.
+// LayoutAt returns the layout of a cursor, and the cursor within it. begins reports whether the cursor is at the
+// first place of the layout.
 func LayoutAt(p database.Policy, cursor store.Cursor) (l Layout, at store.Cursor, begins bool) {
 	if p.Flips == 0 {
 		return Layout{}, cursor, cursor == 0
@@ -78,8 +80,8 @@ func (l Layout) Lists(policies *database.Policies, stored []byte) bool {
 // A Course is how far a scan has come.
 type Course struct {
 	Layout Layout
-	// At is the first place that was not visited yet. Fresh tells that it is the first one of the layout, which 0 may be;
-	// else 0 is the end.
+	// At is the first place that was not visited yet. Where Fresh is set, that is the first place of the layout, which may
+	// be 0; otherwise 0 is the end.
 	At    store.Cursor
 	Fresh bool
 	// Token is that of stored keys.

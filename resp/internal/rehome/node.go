@@ -80,7 +80,7 @@ type cut struct {
 	last                uint64 // position of the last key
 }
 
-// endsBefore reports whether the step ends before a key. of tells that the key is one to move.
+// endsBefore reports whether the step ends before a key. of is set for keys that are to move.
 func (c *cut) endsBefore(at uint64, of bool, bytes int64) bool {
 	token := at>>20 != c.last>>20
 	if token {
