@@ -193,6 +193,9 @@ func loadBy(library string, sent *atomic.Int64, set func(key, value string) erro
 	tick := 2 * time.Second * loops / time.Duration(libraryRate)
 	for i := range loops {
 		running.Go(func() {
+			// The loops begin one after the other, and stay apart.
+			turn := time.Now().Add(tick * time.Duration(i) / loops)
+			time.Sleep(time.Until(turn))
 			for n := 0; !over.Load(); n++ {
 				key, value, began := fmt.Sprintf("%s:%d:%d", library, i, n%500), strconv.Itoa(n), time.Now()
 				err := set(key, value)
@@ -210,7 +213,8 @@ func loadBy(library string, sent *atomic.Int64, set func(key, value string) erro
 					r.Failed[err.Error()]++
 				}
 				mu.Unlock()
-				time.Sleep(max(tick-took, 0))
+				turn = turn.Add(tick * max(1, (time.Since(turn)+tick-1)/tick))
+				time.Sleep(time.Until(turn))
 			}
 		})
 	}
