@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/footprint"
+	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -195,19 +196,8 @@ func (x *call) syncCopies(f *footprint.Footprint, timeout time.Duration) (primar
 		reply, err := b.reply()
 		synced[id] = err == nil && string(reply) == "+OK\r\n"
 	}
-	primaries, backups = 1, math.MaxInt
-	for row := range newest.Rows() {
-		if !f.IsEmpty() && !f.Touches(row.Range) {
-			continue
-		}
-		n := 0
-		for _, id := range row.Backups {
-			n += admin.Bit(f.IsEmpty() || synced[id])
-		}
-		backups = min(backups, n)
-		primaries = min(primaries, admin.Bit(f.IsEmpty() || synced[row.Primary]))
-	}
-	return primaries, backups
+	return placement.Synced(newest, func(of ring.Range) bool { return f.IsEmpty() || f.Touches(of) },
+		func(node string) bool { return f.IsEmpty() || synced[node] })
 }
 
 // cmdRingSync is this node's part of WAITAOF.
@@ -272,18 +262,7 @@ func (s *Server) backups() (nodes []Route) {
 	if routes == nil {
 		return nil
 	}
-	var seen []string
-	for row := range routes.Placement.Rows() {
-		if row.Primary != routes.Self {
-			continue
-		}
-		for _, id := range row.Backups {
-			if at, found := slices.BinarySearch(seen, id); !found {
-				seen = slices.Insert(seen, at, id)
-			}
-		}
-	}
-	for _, id := range seen {
+	for _, id := range placement.BackupsOf(routes.Placement, routes.Self) {
 		if node, ok := routes.Nodes[id]; ok && node.Addr != "" {
 			nodes = append(nodes, node)
 		}
@@ -296,18 +275,9 @@ func (s *Server) countSets(old, now *Routes) {
 	if old == nil || old.Placement == now.Placement {
 		return
 	}
-	for row := range now.Placement.Rows() {
-		was := old.Placement.Lookup(row.Range.Start)
-		if row.Primary != now.Self || was.Primary != now.Self || was.Range != row.Range {
-			continue
-		}
-		for _, b := range was.Backups {
-			s.stats.Shrinks.Add(int64(admin.Bit(!slices.Contains(row.Backups, b))))
-		}
-		for _, b := range row.Backups {
-			s.stats.Growths.Add(int64(admin.Bit(!slices.Contains(was.Backups, b))))
-		}
-	}
+	left, came := placement.SetChanges(old.Placement, now.Placement, now.Self)
+	s.stats.Shrinks.Add(left)
+	s.stats.Growths.Add(came)
 }
 
 // leastCopies completes the routes.
