@@ -42,8 +42,7 @@ type call struct {
 func (x *call) init(c *conn) {
 	x.Call = command.Call{
 		Unit: c.unit, Host: x, Limits: &c.srv.settings.Limits, Draws: &c.srv.draws,
-		OpenTypes: c.srv.types.Open,
-		Lookups:   &c.Pending.Lookups,
+		Lookups: &c.Pending.Lookups,
 	}
 	x.srv, x.conn = c.srv, c
 }

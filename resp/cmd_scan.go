@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"strconv"
+
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/rehome"
@@ -40,10 +42,12 @@ func cmdScan(x *call) {
 		x.notRun()
 		return
 	}
-	var layout rehome.Layout
-	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inLayout {
-		head, _ := wire.ParseInt(args[n-1])
-		args, layout = args[:n-2], rehome.Layout{Head: database.Head(head), Named: true}
+	course := rehome.Course{At: from, Fresh: from == 0}
+	if n := len(args); x.conn.from != nil && n >= 3 && string(args[n-3]) == inLayout {
+		head, _ := wire.ParseInt(args[n-2])
+		course.Layout = rehome.Layout{Head: database.Head(head), Named: true}
+		course.Flips, _ = strconv.ParseUint(string(args[n-1]), 10, 64)
+		args = args[:n-3]
 	}
 	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inDatabase {
 		number, _ := wire.ParseInt(args[n-1])
@@ -57,8 +61,9 @@ func cmdScan(x *call) {
 	}
 	l := x.newLister(o.Pattern, scanReply)
 	s := newScan(x, &o, l)
-	if x.conn.from != nil {
-		s.Layout, s.At, s.Fresh = layout, from, from == 0
+	here := x.conn.session.redirect && x.Row.Name == "scan" // its cursors are those of the store
+	if x.conn.from != nil || here {
+		s.Layout, s.At, s.Fresh, s.Flips = course.Layout, course.At, course.Fresh, course.Flips
 	} else {
 		s.Start(x.srv.policies().Of(l.data), from)
 	}
@@ -75,8 +80,7 @@ func cmdScan(x *call) {
 		l.end(err, &s.At)
 	case x.conn.from != nil:
 		l.end(s.part(), &s.At)
-	case x.conn.session.redirect && x.Row.Name == "scan":
-		s.Layout = rehome.Layout{}
+	case here:
 		l.end(s.own(), &s.At)
 	default:
 		err := s.cluster()

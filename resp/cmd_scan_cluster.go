@@ -44,6 +44,9 @@ func (s *scan) left() int {
 
 // done tells whether the call has enough, or has come to the end of the circle.
 func (s *scan) done() bool {
+	if !s.MayPause() {
+		return s.l.full || s.x.conn.closing
+	}
 	return s.enough || s.Ended() || int64(s.l.n) >= s.o.Count || s.l.isFull()
 }
 
@@ -97,17 +100,13 @@ func (s *scan) part() error {
 			s.x.srv.stats.NotMine.Add(1)
 			return command.ErrMoved
 		}
-		// What has another layout is sent back until both nodes know of the same move.
-		if !s.Layout.In(routes.Policies.Of(s.l.data)) {
+		// It is sent back until both nodes know of the same changes of the policy.
+		p := routes.Policies.Of(s.l.data)
+		if l, ok := rehome.LayoutOf(p, s.Layout.Head); s.Flips != p.Flips || l.Named && !ok {
 			return command.ErrMoved
 		}
-		if _, err := s.here(span, routes.Policies); err != nil {
-			return err
-		}
-		if !s.Layout.In(s.x.srv.policies().Of(s.l.data)) {
-			return command.ErrMoved
-		}
-		return nil
+		_, err := s.here(span, routes.Policies) // own fails if the policy has changed meanwhile
+		return err
 	})
 }
 
@@ -141,7 +140,7 @@ func (s *scan) cluster() error {
 			if _, err := s.here(span, routes.Policies); err != nil {
 				return err
 			}
-			if now := x.srv.routes.Load(); now.ownTerm == routes.ownTerm && s.Layout.In(now.Policies.Of(s.l.data)) && still() {
+			if now := x.srv.routes.Load(); now.ownTerm == routes.ownTerm && still() {
 				hops++
 				s.Follow(now.Policies.Of(s.l.data))
 				continue
@@ -178,7 +177,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 		words = append(words, inDatabase, strconv.Itoa(n))
 	}
 	if s.Layout.Named {
-		words = append(words, inLayout, strconv.Itoa(int(s.Layout.Head)))
+		words = append(words, inLayout, strconv.Itoa(int(s.Layout.Head)), strconv.FormatUint(s.Flips, 10))
 	}
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
 	x.srv.stats.Forwarded.Add(1)

@@ -54,7 +54,8 @@ func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte,
 // scatterParts is scatter for what needs to know which spans a reply is of.
 func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering, ok bool) {
 	start := x.srv.clock()
-	s = &scattering{call: x, args: args, open: []ring.Range{ring.Whole}, end: start + timeout}
+	part, _ := x.srv.table.Lookup(args)
+	s = &scattering{call: x, args: args, part: part, open: []ring.Range{ring.Whole}, end: start + timeout}
 	begin := start + min(timeout, x.srv.forwardTimeout())
 	for len(s.open) > 0 && !s.Over() {
 		left := begin - x.srv.clock()
@@ -87,6 +88,7 @@ type scattering struct {
 	*call
 	outcome.Outcome
 	args    [][]byte
+	part    *command.Row // that of args
 	open    []ring.Range // what no node has executed yet: in order, none of them wraps
 	end     time.Duration
 	replies [][]byte
@@ -110,7 +112,7 @@ func (s *scattering) send(routes *Routes) {
 		if slices.Equal(spans, all) {
 			named = nil
 		}
-		parts = append(parts, sent{batch{link: link, bytes: s.part(routes, named), requests: 1}, spans})
+		parts = append(parts, sent{batch{link: link, bytes: s.request(routes, named), requests: 1}, spans})
 	}
 	for i, link := range routes.links {
 		add(link, routes.farSpans()[i])
@@ -143,16 +145,17 @@ func (s *scattering) send(routes *Routes) {
 	slices.SortFunc(s.open, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
 }
 
-// part is the request for one part: for some spans, or for all of the node's.
-func (s *scattering) part(routes *Routes, spans []ring.Range) []byte {
+// request is the one for a part: for some spans, or for all of the node's.
+func (s *scattering) request(routes *Routes, spans []ring.Range) []byte {
 	x, args := s.call, s.args
-	if n := routes.Policies.Data(numberOf(x)); n != 0 {
+	n := routes.Policies.Data(numberOf(x))
+	if n != 0 {
 		args = append([][]byte{[]byte(inDatabase), strconv.AppendInt(nil, int64(n), 10)}, args...)
 	}
 	b := wire.AppendArray(nil, 4+len(args))
 	b = wire.AppendBulkString(b, "RING")
 	b = wire.AppendBulkString(b, "PART")
-	b = wire.AppendBulkString(b, strconv.FormatUint(routes.digest, 16))
+	b = wire.AppendBulkString(b, routes.agreement(s.part, n))
 	b = wire.AppendBulk(b, spanset.Append(nil, spans))
 	for _, arg := range args {
 		b = wire.AppendBulk(b, arg)
@@ -178,7 +181,8 @@ type coverage struct {
 // inDatabase stands in front of the number of data other than 0 in requests between nodes.
 const inDatabase = "DATABASE"
 
-// inLayout stands likewise in front of the head of the keys that SCAN lists while there may be two.
+// inLayout stands likewise in front of the head of the keys that SCAN lists while there may be two, and how often the
+// policy was changed.
 const inLayout = "LAYOUT"
 
 // cmdRingPart is this node's part of a command that another node's client has sent:
@@ -205,7 +209,7 @@ func cmdRingPart(x *call) {
 		x.Error(msg)
 		return
 	}
-	routes := x.agrees(string(x.Args[2]), part)
+	routes := x.agrees(string(x.Args[2]), part, int(number))
 	if routes != nil && len(spans) == 0 {
 		spans = routes.spans
 	}
@@ -221,15 +225,15 @@ func cmdRingPart(x *call) {
 	part.Run(&x.Call)
 }
 
-// agrees waits a little until the routes have the digest and nothing is on hold. It returns
+// agrees waits a little until the routes have the agreement and nothing is on hold. It returns
 // them, or nil if they have not in time.
-func (x *call) agrees(digest string, part *command.Row) *Routes {
+func (x *call) agrees(on string, part *command.Row, data int) *Routes {
 	for end := x.srv.clock() + x.conn.from.remainingWait(&request{}, heldTimeout); ; {
 		routes := x.srv.routes.Load()
 		switch left := end - x.srv.clock(); {
 		case routes == nil:
 			return nil
-		case !routes.holds(part) && strconv.FormatUint(routes.digest, 16) == digest:
+		case !routes.holds(part) && routes.agreement(part, data) == on:
 			return routes
 		case left <= 0 || !x.awaitRoutes(routes, left):
 			return nil

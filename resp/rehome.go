@@ -203,7 +203,7 @@ func (m movesOf) Pause(data int) (pause uint64, msg string) {
 			pause, err = changer.PauseMove(ctx, data)
 		}
 		if err == nil && pause != 0 {
-			err = remoteOf(m.call, changer, data).Drained(pause)
+			err = remoteOf(m.call, changer, data).Paused(ctx, pause)
 		}
 		return err
 	})

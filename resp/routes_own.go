@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -48,7 +49,7 @@ func (r *Routes) farSpans() [][]ring.Range {
 func (r *Routes) findOwn() {
 	sum := xxhash.New()
 	var b []byte
-	if n := r.swaps(); n > 0 {
+	if n := r.policies().Revision(); n > 0 {
 		b = binary.BigEndian.AppendUint64(nil, n)
 		_, _ = sum.Write(b)
 	}
@@ -66,6 +67,26 @@ func (r *Routes) findOwn() {
 	}
 	r.spans = r.spansOf(ownerSelf)
 	r.digest = sum.Sum64()
+}
+
+// agreement is what a node and another that asks it for its part of a command on data must have in common: who serves
+// what, the changes of all policies, and, if keys are removed, the step at which moves stand.
+//
+// Invariant: the node that asks has paused the moves that it knows of. So all nodes empty their parts by one step during
+// which no key moves, and each confirms a later step only when its part is over (Quiesce). No key is copied from a
+// node that has not emptied its part to one that has.
+func (r *Routes) agreement(cmd *command.Row, data int) string {
+	return strconv.FormatUint(r.digest^r.steps(cmd, data), 16)
+}
+
+// steps tells the steps of the data that a command empties from each other; 0 for other commands.
+func (r *Routes) steps(cmd *command.Row, data int) uint64 {
+	if cmd.Full == "flushall" {
+		data = -1
+	} else if !cmd.MayWrite {
+		return 0
+	}
+	return r.policies().Steps(data)
 }
 
 // spansOf are the spans of an owner. Nodes whose routes have the same digest, and nothing on

@@ -60,8 +60,7 @@ var onPurpose = map[string]string{
 // isOnPurpose tells whether a row, or the container that it is in, is one of them.
 func isOnPurpose(full string) bool {
 	parent, _, _ := strings.Cut(full, "|")
-	isOfModule := strings.HasPrefix(full, "json.") || strings.HasPrefix(full, "bf.")
-	return onPurpose[full] != "" || onPurpose[parent] != "" || isOfModule
+	return onPurpose[full] != "" || onPurpose[parent] != ""
 }
 
 // TestTableAgainstRedis compares what COMMAND INFO and COMMAND DOCS say of each

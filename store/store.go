@@ -40,7 +40,10 @@ type Store struct {
 	token ring.TokenFunc
 	log   *slog.Logger
 
-	identity identity.Keeper
+	identityMu sync.Mutex
+	identity   Identity
+	// hasFieldTimes: there may be hashes with fields that expire.
+	hasFieldTimes atomic.Bool
 
 	lock   io.Closer // of the directory
 	db     *pebble.DB
@@ -155,7 +158,8 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
-	s.identity.Open(s.cfg.place(), id)
+	s.identity = id
+	s.hasFieldTimes.Store(id.HasFieldTimes())
 	s.counts.OnRemoved(s.reclaim.Remove)
 	if err := s.logKeeper.open(logDir); err != nil {
 		return err
@@ -191,7 +195,7 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if err = s.identity.Place(empty); err != nil {
+	if s.identity, err = s.identity.Replace(s.cfg.place(), empty); err != nil {
 		return err
 	}
 	if empty {
@@ -228,7 +232,11 @@ func (s *Store) recognizeDir() (id Identity, known bool, err error) {
 }
 
 // Identity returns what the store was created as.
-func (s *Store) Identity() Identity { return s.identity.Identity() }
+func (s *Store) Identity() Identity {
+	s.identityMu.Lock()
+	defer s.identityMu.Unlock()
+	return s.identity
+}
 
 // Fatal is closed when the storage engine has stopped for good.
 func (s *Store) Fatal() <-chan struct{} { return s.health.fatal }

@@ -34,7 +34,6 @@ type Unit struct {
 	changeNotices
 	eventNotes
 	fieldTimes
-	byteValues
 	keyUses
 	long   longValues
 	pieces changedPieces
@@ -112,7 +111,7 @@ type CommitTimes = syncqueue.Times
 func (s *Store) NewUnit() *Unit {
 	u := &Unit{s: s}
 	u.heldLatches.u, u.heldAcks.u, u.changeNotices.u, u.eventNotes.u, u.fieldTimes.u = u, u, u, u, u
-	u.byteValues.u, u.long.u, u.pieces.u = u, u, u
+	u.long.u, u.pieces.u = u, u
 	return u
 }
 

@@ -146,11 +146,21 @@ func (p *Policies) Agreed(values *agreed.Values, before *Policies, position Posi
 	return next
 }
 
-// MovedOnly reports whether policies differ from earlier ones in nothing but what moves.
+// Revision rises with each swap of databases, and with each change of a policy from which keys begin to move. It is the
+// same on all nodes that know of the same ones.
+func (p *Policies) Revision() uint64 {
+	revision := p.Swaps()
+	for _, of := range p.All() {
+		revision += of.Flips
+	}
+	return revision
+}
+
+// MovedOnly reports whether policies differ from earlier ones in nothing but how far keys have moved.
 func (p *Policies) MovedOnly(before *Policies) bool {
 	base, body := p.root()
 	baseBefore, bodyBefore := before.root()
-	return base == baseBefore && body == bodyBefore
+	return base == baseBefore && body == bodyBefore && p.Revision() == before.Revision()
 }
 
 func (p *Policies) root() (*Policies, string) {

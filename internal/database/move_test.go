@@ -26,7 +26,7 @@ func TestKeysAreServedByTheirPositions(t *testing.T) {
 		}
 		var table *Policies
 		p := table.Agreed(values, nil, position)
-		if p.Agreed(values, p, position) == p || table.Agreed(values, p, position) != p || !p.MovedOnly(nil) {
+		if p.Agreed(values, p, position) == p || table.Agreed(values, p, position) != p {
 			t.Error("the same values make other policies")
 		}
 		for at, want := range map[uint64][2]Form{0: {Changed, Present}, 99: {Changed, Present}, 100: {Held, Held}, 199: {Held, Held}, 200: {Present, Changed}, End - 1: {Present, Changed}} {
@@ -47,6 +47,26 @@ func TestKeysAreServedByTheirPositions(t *testing.T) {
 		if !p.Divide(group) || p.Divide(group[:1]) {
 			t.Error("keys with one token are divided by the cursor")
 		}
+	}
+}
+
+// TestRevisionRisesWhenKeysBeginToMove tells what nodes must have in common from what they need not.
+func TestRevisionRisesWhenKeysBeginToMove(t *testing.T) {
+	with := func(kept Kept, before *Policies) *Policies {
+		values, err := agreed.New([]agreed.Value{{Name: PolicyName(3), Version: 1, Body: kept.Body()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (*Policies)(nil).Agreed(values, before, func([]byte) uint64 { return 0 })
+	}
+	kept := Kept{}.Begin(Policy{}, Policy{Together: true})
+	begun := with(kept, nil)
+	if begun.Revision() != 1 || begun.MovedOnly(nil) {
+		t.Errorf("revision %d when keys begin to move", begun.Revision())
+	}
+	on := with(kept.Next(func(m *Move) { m.Until, m.High = End, End }), begun)
+	if on.Revision() != 1 || !on.MovedOnly(begun) {
+		t.Errorf("revision %d behind a step", on.Revision())
 	}
 }
 

@@ -6,9 +6,16 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// turned is the bit of a cursor of SCAN that tells in which of two layouts it goes. Cursors stay below 2⁵³, since some
-// clients keep them in a double.
-const turned = database.End
+// A cursor of SCAN stays below 2⁵³, since some clients keep it in a double. Where the policy of the database was never
+// changed while there were keys, it is a cursor of the store, which has 52 bits. Else the bit above these is set, and
+// below it stand the last two bits of the number of the layout, then the cursor of the store without its last two
+// bits: such a scan ends a call at every fourth place only.
+const (
+	numbered     = store.Cursor(1) << 52
+	numberShift  = 50
+	numberModulo = 4
+	placeShift   = 2
+)
 
 // A Layout is the places at which the keys of a database lie by one policy. A database whose keys move has two. SCAN
 // goes over the old one first, then over the new one: a key that has left its old place before SCAN comes by is at
@@ -19,42 +26,68 @@ const turned = database.End
 type Layout struct {
 	Head  database.Head
 	Named bool // only keys with the head are in it
-	bit   store.Cursor
+	// Number is how often the policy had been changed when this became the layout. It tells a layout from a later one
+	// with the same places.
+	Number uint64
+}
+
+// layouts returns the layout of the present policy and, where keys move, that of the earlier one; otherwise the same
+// one twice.
+func layouts(p database.Policy) (now, first Layout) {
+	if p.Flips == 0 {
+		return Layout{}, Layout{}
+	}
+	now = Layout{Head: p.Head(), Named: true, Number: p.Flips}
+	if !p.Moving {
+		return now, now
+	}
+	return now, Layout{Head: p.Old().Head(), Named: true, Number: p.Flips - 1}
+}
+
+// LayoutOf returns the layout with a head, of the two that a policy may have.
+func LayoutOf(p database.Policy, head database.Head) (Layout, bool) {
+	now, first := layouts(p)
+	if first.Head == head {
+		return first, true
+	}
+	return now, now.Head == head
 }
 
 // LayoutAt returns the layout of a cursor, and the cursor within it. begins reports whether the cursor is at the
-// first place of the layout.
+// first place of the layout. The cursor of a layout that is not there any more, or that this node has not heard of yet,
+// begins again.
 func LayoutAt(p database.Policy, cursor store.Cursor) (l Layout, at store.Cursor, begins bool) {
-	if p.Flips == 0 {
-		return Layout{}, cursor, cursor == 0
+	now, first := layouts(p)
+	at, number := cursor, uint64(0)
+	is := func(l Layout) bool { return l.Number == number }
+	if cursor&numbered != 0 {
+		at, number = cursor&(1<<numberShift-1)<<placeShift, uint64(cursor>>numberShift)%numberModulo
+		is = func(l Layout) bool { return l.Number%numberModulo == number }
 	}
-	now := Layout{p.Head(), true, store.Cursor(p.Flips%2) * turned}
-	old := Layout{p.Old().Head(), true, turned - now.bit}
-	at = cursor &^ turned
 	switch {
-	case cursor != 0 && cursor&turned == now.bit:
+	case cursor == 0:
+	case is(now):
 		return now, at, at == 0
-	case cursor != 0 && p.Moving:
-		return old, at, at == 0
-	case p.Moving:
-		return old, 0, true
+	case is(first):
+		return first, at, at == 0
 	}
-	return now, 0, true
+	return first, 0, true
 }
 
-// Next returns the layout that follows by a policy; false if there is none. It is also what follows a layout that is not
-// there any more.
+// Next returns the layout that follows by a policy; false if there is none. For a layout that is not there any more, it
+// is the first one.
 func (l Layout) Next(p database.Policy) (Layout, bool) {
-	now, _, _ := LayoutAt(database.Policy{Number: p.Number, Together: p.Together, Spot: p.Spot, Flips: p.Flips}, 0)
-	return now, p.Flips > 0 && now != l
+	now, first := layouts(p)
+	if !l.In(p) {
+		return first, true
+	}
+	return now, now != l
 }
 
 // In reports whether the layout is one that a policy has.
 func (l Layout) In(p database.Policy) bool {
-	if p.Flips == 0 {
-		return !l.Named
-	}
-	return l.Named && (l.Head == p.Head() || p.Moving && l.Head == p.Old().Head())
+	now, first := layouts(p)
+	return l == now || l == first
 }
 
 // Lists reports whether a scan of the layout lists a stored key. In the new layout it lists copies that do not count yet,
@@ -84,12 +117,16 @@ type Course struct {
 	// be 0; otherwise 0 is the end.
 	At    store.Cursor
 	Fresh bool
+	// Flips is that of the policy by which the scan goes on. Nodes that know of another number list nothing: before keys
+	// begin to move, or after, a key might be at the other place.
+	Flips uint64
 	// Token is that of stored keys.
 	Token func(stored []byte) ring.Token
 }
 
 // Start goes to a cursor that a client has sent.
 func (c *Course) Start(p database.Policy, cursor store.Cursor) {
+	c.Flips = p.Flips
 	if c.Layout, c.At, c.Fresh = LayoutAt(p, cursor); c.Fresh {
 		c.begin(c.Layout)
 	}
@@ -124,6 +161,7 @@ func (c *Course) Ended() bool { return c.At == 0 && !c.Fresh }
 
 // Follow has the scan go on by the present policy, and from the end of one layout to the next.
 func (c *Course) Follow(p database.Policy) {
+	c.Flips = p.Flips
 	if !c.Layout.Named && p.Flips > 0 && !c.Ended() { // keys have begun to move
 		c.Start(p, c.At)
 	}
@@ -152,8 +190,13 @@ func (c *Course) Cursor() store.Cursor {
 	switch {
 	case c.Ended():
 		return 0
-	case c.At|c.Layout.bit == 0: // begun, which a cursor of 0 does not tell: the end of the other layout does
-		return turned | (turned - 1)
+	case !c.Layout.Named:
+		return c.At
 	}
-	return c.At | c.Layout.bit
+	return numbered | store.Cursor(c.Layout.Number%numberModulo)<<numberShift | c.At>>placeShift
+}
+
+// MayPause reports whether a cursor can tell where the scan is.
+func (c *Course) MayPause() bool {
+	return !c.Layout.Named || c.At%(1<<placeShift) == 0
 }

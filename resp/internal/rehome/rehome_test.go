@@ -151,7 +151,7 @@ func TestScanStopsBetweenLayouts(t *testing.T) {
 }
 
 // TestScanSeesEachKeyThatIsThereThroughout moves keys in random steps while a scan goes on: from before the move to behind
-// its end.
+// its end, and back again.
 func TestScanSeesEachKeyThatIsThereThroughout(t *testing.T) {
 	const token = ring.Token(1 << 31)
 	for seed := range uint64(300) {
@@ -172,6 +172,7 @@ func TestScanSeesEachKeyThatIsThereThroughout(t *testing.T) {
 		kept := database.Kept{Together: from.Together, Flips: uint64(rnd.IntN(3)), Step: 1}
 		before := kept.Flips > 0
 		began := false
+		changes := rnd.IntN(numberModulo)
 		now := func() *database.Policies {
 			if !before && !began {
 				return (*database.Policies)(nil).With(from)
@@ -193,6 +194,10 @@ func TestScanSeesEachKeyThatIsThereThroughout(t *testing.T) {
 			switch what := rnd.IntN(6); {
 			case what == 0 && !began:
 				began = true
+				kept = kept.Begin(from, to)
+			case what == 0 && kept.Move == nil && changes > 0:
+				changes--
+				from, to = to, from
 				kept = kept.Begin(from, to)
 			case what <= 2 && kept.Move != nil:
 				kept = kept.Next(func(m *database.Move) {
@@ -233,7 +238,7 @@ func TestScanSeesEachKeyThatIsThereThroughout(t *testing.T) {
 				break
 			} else if cursor >= 1<<53 {
 				t.Fatalf("cursor %d", cursor)
-			} else if rnd.IntN(2) == 0 { // another call, perhaps of another node
+			} else if course.MayPause() && rnd.IntN(2) == 0 { // another call, perhaps of another node
 				course.Start(now().Of(3), cursor)
 			}
 		}

@@ -70,9 +70,14 @@ func (r *Remote) Agree(ctx context.Context, next database.Kept, version uint64) 
 	if err := r.Change(ctx, agreed.Change{Name: database.PolicyName(r.Data), Body: next.Body(), Was: version}); err != nil {
 		return err
 	}
+	return r.await(ctx, func(_ database.Kept, now uint64) bool { return now != version })
+}
+
+// await waits until the policy by which the node goes is as it should be.
+func (r *Remote) await(ctx context.Context, is func(kept database.Kept, version uint64) bool) error {
 	for {
-		_, now, newer := r.kept()
-		if now != version {
+		kept, version, newer := r.kept()
+		if is(kept, version) {
 			return nil
 		}
 		select {
@@ -81,6 +86,14 @@ func (r *Remote) Agree(ctx context.Context, next database.Kept, version uint64) 
 			return ctx.Err()
 		}
 	}
+}
+
+// Paused returns once this node and all owners go by the step of a pause, and run nothing that began before.
+func (r *Remote) Paused(ctx context.Context, pause uint64) error {
+	if err := r.await(ctx, func(kept database.Kept, _ uint64) bool { return kept.Step >= pause }); err != nil {
+		return err
+	}
+	return r.Drained(pause)
 }
 
 // all has each node execute RING and some words, behind the first of which the data stands.
