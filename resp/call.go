@@ -42,7 +42,8 @@ type call struct {
 func (x *call) init(c *conn) {
 	x.Call = command.Call{
 		Unit: c.unit, Host: x, Limits: &c.srv.settings.Limits, Draws: &c.srv.draws,
-		Lookups: &c.Pending.Lookups,
+		OpenTypes: c.srv.types.Open,
+		Lookups:   &c.Pending.Lookups,
 	}
 	x.srv, x.conn = c.srv, c
 }

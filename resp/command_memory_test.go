@@ -47,6 +47,8 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 	o.Want("+OK", "SET", "one", "x")
 	o.Want("+OK", "SET", "some", strings.Repeat("x", 4000))
 	o.Want(":1", "PFADD", "sketch", "x")
+	values := "[" + strings.Repeat("0,", 40_000) + "0]" // a tree of 4 MB
+	o.Want("+OK", "JSON.SET", "j0", "$", values)
 	payload := rdb.AppendString(nil, []byte(strings.Repeat("x", 4<<20)))
 	list := rdb.Seal(rdb.AppendElement(rdb.BeginList(nil, 1), []byte(strings.Repeat("x", 4<<20))), 0)
 	const refused = "-" + command.MsgNoMemory
@@ -99,6 +101,17 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 		{refused, []string{"XREAD", "STREAMS", "x0", "0"}},
 		{refused, []string{"GETEX", "long"}},
 		{refused, []string{"MGET", "one", "long"}},
+		{refused, []string{"JSON.GET", "j0", "$"}},
+		{refused, []string{"JSON.MGET", "j0", "one", "$"}},
+		{refused, []string{"JSON.ARRLEN", "j0"}},
+		{refused, []string{"JSON.ARRTRIM", "j0", "$", "0", "-1"}},
+		{refused, []string{"JSON.MERGE", "j0", "$[0]", "0"}},
+		{refused, []string{"JSON.SET", "out", "$", values}},
+		{refused, []string{"JSON.SET", "j0", "$[0]", "0"}},
+		{refused, []string{"JSON.MSET", "out", "$", values}},
+		{refused, []string{"JSON.DEL", "j0", "$[40001]"}},
+		{"$" + values, []string{"JSON.GET", "j0"}},
+		{refused, []string{"RESTORE", "out", "0", string(rdb.EndModule(rdb.AppendPiece(rdb.BeginModule(nil, rdb.JSONType), []byte(values)), 0))}},
 		{either, []string{"HSCAN", "h0", "0", "COUNT", "10000"}},
 		{either, []string{"SSCAN", "s0", "0", "COUNT", "10000"}},
 		{either, []string{"ZSCAN", "z0", "0", "COUNT", "10000"}},
@@ -166,6 +179,9 @@ var buildsLittle = map[string]string{
 		zrevrangebylex zrevrangebyscore
 		xautoclaim xclaim xinfo xpending xreadgroup xrevrange
 		keys scan`,
+	"the value is read into a tree, which is charged, as by those JSON commands that are tested": `
+		json.arrappend json.arrindex json.arrinsert json.arrpop json.clear json.forget json.numincrby json.nummultby
+		json.objkeys json.objlen json.resp json.strappend json.strlen json.toggle json.type`,
 	"the work of another command, in another form": `
 		georadius_ro georadiusbymember georadiusbymember_ro sort_ro`,
 	"what scripts take is counted by their own test":                                     "eval eval_ro evalsha evalsha_ro fcall fcall_ro",

@@ -4,22 +4,13 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/functions"
-	"github.com/ringside-kv/ringside/resp/internal/types/bitmaps"
-	"github.com/ringside-kv/ringside/resp/internal/types/geo"
-	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
-	"github.com/ringside-kv/ringside/resp/internal/types/hyperloglogs"
-	"github.com/ringside-kv/ringside/resp/internal/types/keys"
-	"github.com/ringside-kv/ringside/resp/internal/types/lists"
-	"github.com/ringside-kv/ringside/resp/internal/types/sets"
-	"github.com/ringside-kv/ringside/resp/internal/types/streams"
-	"github.com/ringside-kv/ringside/resp/internal/types/strings"
-	"github.com/ringside-kv/ringside/resp/internal/types/zsets"
+	"github.com/ringside-kv/ringside/resp/internal/types"
 )
 
 // newCommandTable makes the table of all commands. It panics if a row is broken,
 // which the tests would have found.
 func newCommandTable() *command.Table {
-	t := command.NewTable(
+	t := command.NewTable(append([][]command.Row{
 		connectionCommands,
 		transactionCommands,
 		scriptCommands,
@@ -27,16 +18,6 @@ func newCommandTable() *command.Table {
 		serverCommands,
 		databaseCommands,
 		genericCommands,
-		keys.Commands,
-		strings.Commands,
-		bitmaps.Commands,
-		hashes.Commands,
-		sets.Commands,
-		lists.Commands,
-		lists.BlockingCommands,
-		streams.Commands,
-		hyperloglogs.Commands,
-		keys.SortCommands,
 		admin.MemoryCommands,
 		admin.LatencyCommands,
 		admin.ACLCommands,
@@ -44,13 +25,9 @@ func newCommandTable() *command.Table {
 		admin.ModuleCommands,
 		admin.OperatorCommands,
 		pubsubCommands,
-		zsets.Commands,
-		zsets.BlockingCommands,
-		zsets.RangeCommands,
-		geo.Commands,
 		clusterCommands,
 		ringCommands,
-	)
+	}, types.Commands...)...)
 	for _, c := range t.All {
 		if c.KeysOfExec {
 			c.Within = t.KeysOfExec

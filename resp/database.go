@@ -264,3 +264,19 @@ func (s swapper) Drained(change uint64) bool {
 		[]byte("0"), strconv.AppendUint(nil, change, 10))
 	return drained
 }
+
+// initTypeGate has the server agree with the other nodes before there is the first JSON value or filter.
+func initTypeGate(s *Server) {
+	s.types.Values = func() *agreed.Values {
+		if routes := s.routes.Load(); routes != nil {
+			return routes.Values
+		}
+		return nil
+	}
+	if operator := s.cfg.Operator; operator != nil {
+		s.types.Agree = func(ctx context.Context, change agreed.Change) error {
+			_, err := operator.Agree(ctx, []agreed.Change{change})
+			return err
+		}
+	}
+}

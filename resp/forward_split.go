@@ -138,12 +138,16 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		}
 		for j := range parts {
 			p := &parts[j]
-			request := wire.AppendArray(nil, 1+len(p.keys)*step)
+			rest := args[refs[len(refs)-1].Pos+step:] // as the path of JSON.MGET
+			request := wire.AppendArray(nil, 1+len(p.keys)*step+len(rest))
 			request = wire.AppendBulk(request, args[0])
 			for _, i := range p.keys {
 				for _, arg := range args[refs[i].Pos : refs[i].Pos+step] {
 					request = wire.AppendBulk(request, arg)
 				}
+			}
+			for _, arg := range rest {
+				request = wire.AppendBulk(request, arg)
 			}
 			p.batch = batch{bytes: request, requests: 1}
 			c.sendPart(p, routes, time.Until(end))

@@ -35,6 +35,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/resp/internal/trace"
+	"github.com/ringside-kv/ringside/resp/internal/typegate"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/load"
@@ -170,6 +171,7 @@ type Server struct {
 	courier  pubsub.Worker
 	draws    collection.Draws
 	quota    *quota.Quota
+	types    typegate.Gate
 
 	keyEvents *keyevents.Events
 	replicas  *psync.Server
@@ -232,6 +234,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.pause.Init()
 	s.tracking.init(s)
 	s.rehome.init(s)
+	initTypeGate(s)
 	s.blocked.init()
 	s.courier.Init(&s.done)
 	s.keyEvents = newKeyEvents(s)

@@ -14,7 +14,7 @@ import (
 // severalKeys are all commands on several keys, with two of them.
 func severalKeys(a, b string) [][]string {
 	return [][]string{
-		{"MGET", a, b}, {"MSET", a, "1", b, "2"}, {"DEL", a, b}, {"UNLINK", a, b}, {"EXISTS", a, b}, {"TOUCH", a, b},
+		{"MGET", a, b}, {"MSET", a, "1", b, "2"}, {"DEL", a, b}, {"JSON.MGET", a, b, "$"}, {"JSON.MSET", a, "$", "1", b, "$", "1"}, {"UNLINK", a, b}, {"EXISTS", a, b}, {"TOUCH", a, b},
 		{"MSETNX", a, "1", b, "2"}, {"MSETEX", "2", a, "1", b, "2"}, {"RENAME", a, b}, {"RENAMENX", a, b}, {"COPY", a, b}, {"BITOP", "OR", a, a, b}, {"LCS", a, b},
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},

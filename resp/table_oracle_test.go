@@ -60,7 +60,8 @@ var onPurpose = map[string]string{
 // isOnPurpose tells whether a row, or the container that it is in, is one of them.
 func isOnPurpose(full string) bool {
 	parent, _, _ := strings.Cut(full, "|")
-	return onPurpose[full] != "" || onPurpose[parent] != ""
+	isOfModule := strings.HasPrefix(full, "json.") || strings.HasPrefix(full, "bf.")
+	return onPurpose[full] != "" || onPurpose[parent] != "" || isOfModule
 }
 
 // TestTableAgainstRedis compares what COMMAND INFO and COMMAND DOCS say of each

@@ -277,7 +277,7 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 	l := &u.s.latches[latch.Of(p)]
 	for range optimisticReads {
 		version := l.Version()
-		if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type == String {
+		if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type.IsBytes() {
 			return v, nil, false, err
 		}
 		value, ok, err = u.elementAt(key, &v, sub)
@@ -301,7 +301,7 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 		return Value{place: p}, nil, false, err
 	}
 	v.set(&h, p)
-	if v.gen != 0 && v.Type != String {
+	if v.gen != 0 && !v.Type.IsBytes() {
 		value, ok, err = u.elementAt(key, &v, sub)
 	}
 	return v, value, ok, err
@@ -319,7 +319,7 @@ func (u *Unit) elementAt(key []byte, v *Value, sub func(*Value) []byte) (value [
 // find with its result is of one moment.
 func (u *Unit) GetWhole(key []byte) (Value, error) {
 	v, err := u.Get(key)
-	if err != nil || v.gen == 0 || v.Type == String || u.holds(v.place) {
+	if err != nil || v.gen == 0 || v.Type.IsBytes() || u.holds(v.place) {
 		return v, err
 	}
 	p := v.place

@@ -210,7 +210,7 @@ func (x *expirer) loop() {
 		}
 		if period%expireAgain == 0 || x.rescan.Swap(false) {
 			from = []byte{layout.KindExpiry}
-		} else if x.s.counts.Total().Expires == 0 && !x.s.hasFieldTimes.Load() {
+		} else if x.s.counts.Total().Expires == 0 && !x.s.identity.HasFieldTimes() {
 			continue // the index holds nothing but entries of dropped ranges, which can wait
 		}
 		for x.s.AcceptsRemovals() == nil {

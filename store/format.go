@@ -27,59 +27,24 @@ func ReadIdentity(dir string) (Identity, bool, error) { return identity.Read(vfs
 
 // recordOpened notes that the directory has a database.
 func (s *Store) recordOpened() {
-	s.identityMu.Lock()
-	defer s.identityMu.Unlock()
-	id := s.identity
-	if id.Opened {
-		return
-	}
-	id.Opened = true
-	if err := id.Write(s.cfg.place()); err != nil {
+	if err := s.identity.Opened(); err != nil {
 		s.log.Warn("recording that the store has a database failed; the next start repeats it", "err", err)
-		return
 	}
-	s.identity = id
 }
 
 // Assign records the name of the node that the directory belongs to. The name is durable
 // when Assign returns. A directory keeps its name: another one is refused with
 // ErrMismatch. Call Assign before other goroutines use the store.
-func (s *Store) Assign(node string) error {
-	s.identityMu.Lock()
-	defer s.identityMu.Unlock()
-	id := s.identity
-	switch id.Node {
-	case node:
-		return nil
-	case "":
-		id.Node = node
-	default:
-		return fmt.Errorf("%w: %s belongs to node %s, not to %s", ErrMismatch, s.cfg.Dir, id.Node, node)
-	}
-	if err := id.Write(s.cfg.place()); err != nil {
-		return err
-	}
-	s.identity = id
-	return nil
-}
+func (s *Store) Assign(node string) error { return s.identity.Assign(node) }
 
-// ensureFieldFormat makes the directory one that may hold fields which expire, on stable storage,
+// ensureFormat makes the directory one that may hold values of a type, or fields which expire if it is a hash,
 // before a unit writes the first. If that is not possible the unit fails.
-func ensureFieldFormat(u *Unit) {
-	s := u.s
-	if s.hasFieldTimes.Load() {
-		return
+func ensureFormat(u *Unit, typ Type) {
+	ensure := u.s.identity.EnsureFieldTimes
+	if typ.IsOfModule() {
+		ensure = u.s.identity.EnsureObjects
 	}
-	s.identityMu.Lock()
-	defer s.identityMu.Unlock()
-	id := s.identity
-	if !id.HasFieldTimes() {
-		id.Format = identity.FieldVersion
-		if err := id.Write(s.cfg.place()); err != nil {
-			u.Fail(fmt.Errorf("%w: raise the format version: %w", ErrReadOnly, err))
-			return
-		}
-		s.identity = id
+	if err := ensure(); err != nil {
+		u.Fail(fmt.Errorf("%w: %w", ErrReadOnly, err))
 	}
-	s.hasFieldTimes.Store(true)
 }

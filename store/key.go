@@ -31,7 +31,7 @@ func (u *Unit) Copy(src []byte, from Value, dst []byte, to Value) error {
 		u.put(to.place, dst, &old, &h)
 		return nil
 	}
-	if from.Type != String {
+	if !from.Type.IsBytes() {
 		return u.copyElements(src, &from, dst, &to)
 	}
 	var piece []byte

@@ -27,6 +27,8 @@ const (
 	Set    = layout.Set
 	ZSet   = layout.ZSet
 	Stream = layout.Stream
+	JSON   = layout.JSON
+	Bloom  = layout.Bloom
 )
 
 // The first bytes of sub keys whose elements have lines in the cache.

@@ -213,7 +213,7 @@ func (rd *rangeDropper) computeLoss(sts []layout.Interval, unread bool) (lost dr
 			return lost, err
 		}
 		if held != (Load{}) || !certain {
-			lost.occupied = append(lost.occupied, occupiedInterval{st, held.Expires != 0 || rd.s.hasFieldTimes.Load() || !certain})
+			lost.occupied = append(lost.occupied, occupiedInterval{st, held.Expires != 0 || rd.s.identity.HasFieldTimes() || !certain})
 		}
 	}
 	return lost, nil

@@ -40,10 +40,7 @@ type Store struct {
 	token ring.TokenFunc
 	log   *slog.Logger
 
-	identityMu sync.Mutex
-	identity   Identity
-	// hasFieldTimes: there may be hashes with fields that expire.
-	hasFieldTimes atomic.Bool
+	identity identity.Keeper
 
 	lock   io.Closer // of the directory
 	db     *pebble.DB
@@ -158,8 +155,7 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
-	s.identity = id
-	s.hasFieldTimes.Store(id.HasFieldTimes())
+	s.identity.Open(s.cfg.place(), id)
 	s.counts.OnRemoved(s.reclaim.Remove)
 	if err := s.logKeeper.open(logDir); err != nil {
 		return err
@@ -195,7 +191,7 @@ func (s *Store) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if s.identity, err = s.identity.Replace(s.cfg.place(), empty); err != nil {
+	if err = s.identity.Place(empty); err != nil {
 		return err
 	}
 	if empty {
@@ -232,11 +228,7 @@ func (s *Store) recognizeDir() (id Identity, known bool, err error) {
 }
 
 // Identity returns what the store was created as.
-func (s *Store) Identity() Identity {
-	s.identityMu.Lock()
-	defer s.identityMu.Unlock()
-	return s.identity
-}
+func (s *Store) Identity() Identity { return s.identity.Identity() }
 
 // Fatal is closed when the storage engine has stopped for good.
 func (s *Store) Fatal() <-chan struct{} { return s.health.fatal }

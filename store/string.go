@@ -15,11 +15,19 @@ import (
 // missing, or shorter than its place, is filled up with zero bytes.
 const pieceSize = 64 << 10
 
+// byteValues writes values that are kept as bytes.
+type byteValues struct{ u *Unit }
+
 // PutString makes value the string at key, with an expiry in ms since 1970 or 0;
 // v is what Get returned. The unit must hold the key's latch.
-func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bool) error {
-	old := v.header()
-	h := layout.Header{Type: String, Expiry: expiry, Value: value}
+func (b *byteValues) PutString(key []byte, v Value, value []byte, expiry int64, raw bool) error {
+	return b.PutBytes(key, v, String, value, expiry, raw)
+}
+
+// PutBytes is PutString for any type of values that are kept as bytes.
+func (b *byteValues) PutBytes(key []byte, v Value, typ Type, value []byte, expiry int64, raw bool) error {
+	u, old := b.u, v.header()
+	h := layout.Header{Type: typ, Expiry: expiry, Value: value}
 	if raw {
 		h.Flags = layout.FlagRaw
 	}
@@ -65,7 +73,8 @@ func trimZeros(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
 // lets fill write its parts, in order, each from offset off on. What fill is given
 // holds anything, and it must fill it whole. It may read other strings of the unit,
 // and the one that is being replaced.
-func (u *Unit) BuildString(key []byte, v Value, size, expiry int64, raw bool, fill func(off int64, part []byte) error) error {
+func (b *byteValues) BuildString(key []byte, v Value, size, expiry int64, raw bool, fill func(off int64, part []byte) error) error {
+	u := b.u
 	buf := pieceBuffers.Get().(*pieceBuffer)
 	defer pieceBuffers.Put(buf)
 	if size <= pieceSize {
@@ -87,7 +96,7 @@ func (u *Unit) BuildString(key []byte, v Value, size, expiry int64, raw bool, fi
 
 // WriteRange overwrites the string at key from offset off on, filling up with
 // zero bytes if it is shorter, and returns its new size in bytes. The key's expiry
-// stays. v is what Get returned, and no longer right afterwards; the unit must hold
+// and type stay; a key without a value gets a string. v is what Get returned, and no longer right afterwards; the unit must hold
 // the key's latch. With an error nothing has been changed.
 func (u *Unit) WriteRange(key []byte, v Value, off int64, data []byte) (int64, error) {
 	end := off + int64(len(data))
@@ -96,7 +105,7 @@ func (u *Unit) WriteRange(key []byte, v Value, off int64, data []byte) (int64, e
 	if v.gen != 0 {
 		return size, u.overwrite(key, v, &old, off, data)
 	}
-	h := layout.Header{Type: String, Expiry: v.Expiry, Flags: layout.FlagRaw}
+	h := layout.Header{Type: max(v.Type, String), Expiry: v.Expiry, Flags: layout.FlagRaw}
 	buf := pieceBuffers.Get().(*pieceBuffer)
 	defer pieceBuffers.Put(buf)
 	if size <= pieceSize {

@@ -34,6 +34,7 @@ type Unit struct {
 	changeNotices
 	eventNotes
 	fieldTimes
+	byteValues
 	keyUses
 	long   longValues
 	pieces changedPieces
@@ -111,7 +112,7 @@ type CommitTimes = syncqueue.Times
 func (s *Store) NewUnit() *Unit {
 	u := &Unit{s: s}
 	u.heldLatches.u, u.heldAcks.u, u.changeNotices.u, u.eventNotes.u, u.fieldTimes.u = u, u, u, u, u
-	u.long.u, u.pieces.u = u, u
+	u.byteValues.u, u.long.u, u.pieces.u = u, u, u
 	return u
 }
 

@@ -20,7 +20,7 @@ func (u *Unit) Get(key []byte) (Value, error) {
 	p := u.Place(key)
 	var v Value
 	h, err := u.load(p, key)
-	if err == nil && h.Gen != 0 && h.Type == String && !u.holds(p) {
+	if err == nil && h.Gen != 0 && h.Type.IsBytes() && !u.holds(p) {
 		h, err = u.openReader(p, key)
 	}
 	if err != nil || h.Type == None {
@@ -57,7 +57,7 @@ func (u *Unit) Head(key []byte) (Value, error) {
 	u.heading = false
 	if err == nil && h.Type != None {
 		v.set(&h, p)
-		if h.Type == String && h.Gen == 0 {
+		if h.Type.IsBytes() && h.Gen == 0 {
 			v.Inline, v.elided = nil, true
 		}
 	}

@@ -38,8 +38,8 @@ func (u *Unit) noteHeader(p Place, key, line []byte, old, h *layout.Header) {
 		panic("store: write to a key whose latch is not held")
 	}
 	u.ensureBatch()
-	if h.FieldExpiry != 0 {
-		ensureFieldFormat(u)
+	if h.FieldExpiry != 0 || h.Type.IsOfModule() {
+		ensureFormat(u, h.Type)
 	}
 	u.setChange(p, key, line, old.Gen, h.Gen)
 	u.updateIndexes(p, key, old, h)

@@ -48,7 +48,7 @@ func (v *Value) header() layout.Header {
 	case v.elided:
 		h.Value = zeroPiece[:v.Size] // only its length is read
 	case v.gen == 0:
-	case v.Type == String:
+	case v.Type.IsBytes():
 		h.Count = uint64(v.Size)
 	default:
 		h.Count, h.Bytes = uint64(v.Count), uint64(v.Size)
@@ -61,10 +61,10 @@ func (v *Value) set(h *layout.Header, p Place) {
 		Type: h.Type, Raw: h.Flags&layout.FlagRaw != 0, Expiry: h.Expiry,
 		FieldExpiry: h.FieldExpiry, Size: h.Size(), gen: h.Gen, place: p,
 	}
-	if h.Gen == 0 || h.Type != String {
+	if h.Gen == 0 || !h.Type.IsBytes() {
 		v.Inline = h.Value
 	}
-	if h.Gen != 0 && h.Type != String {
+	if h.Gen != 0 && !h.Type.IsBytes() {
 		v.Count = int64(h.Count)
 	}
 }

@@ -49,6 +49,8 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 		"key of that certificate (PEM)", settings.Files())
 	add("cluster-tls-ca", settings.Text(&cfg.ClusterTLSCA, "FILE"),
 		"authorities that sign the certificates of nodes (PEM), one or several; whatever has a certificate of them counts as a node", settings.Files())
+	add("cluster-tls-name", settings.Text(&cfg.ClusterTLSName, "NAMES"),
+		"names that certificates of nodes must carry, as DNS name or URI (common name if they have neither), separated by commas; * matches anything (default: any name)")
 	choice("cluster-tls", &cfg.ClusterTLS,
 		"nodes without a certificate: require = refuse them; prefer = accept and dial them, too, while certificates are introduced node by node")
 	add("bus-addr", settings.Text(&cfg.BusAddr, "host:port"),

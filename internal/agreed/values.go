@@ -27,6 +27,9 @@ var (
 	ErrTooLarge = errors.New("too large")
 )
 
+// TypesName is the name of the value by which the nodes have agreed that there may be JSON values and filters.
+const TypesName = "types"
+
 // A Value is what was agreed under a name. Names of one kind have a common prefix, as "user/".
 type Value struct {
 	Name, Body string

@@ -33,6 +33,8 @@ import (
 // Version 16: forwarded commands may carry the context of a trace, and say that an error undoes what they do.
 // Version 17: the agreed values may hold policies of databases whose keys move. What travels is that of version 16; RING
 // FETCH, PLACE, DROP and STRIDE are sent while keys move.
+// Version 18: the agreed values may say that there are values of the types JSON and filter. What travels is that of
+// version 17; entries and payloads may be of these types.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -47,7 +49,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 17
+	newestVersion = 18
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -71,6 +73,8 @@ const (
 	ChangesVersion = 15
 	// MovesVersion is the first one whose nodes move the keys of a database whose policy changes.
 	MovesVersion = 17
+	// TypesVersion is the first one whose nodes know JSON values and filters.
+	TypesVersion = 18
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

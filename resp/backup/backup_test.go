@@ -252,6 +252,11 @@ func checkPlaces(t *testing.T, source, target *redis.Client, databases int) {
 		t.Errorf("a bucket that refuses writes: %v", err)
 	}
 	service.ReadOnly.Store(false)
+	_, err := Take(t.Context(), TakeConfig{Source: sourceOf(source), To: place, Access: access, started: func() { service.Gone.Store(true) }})
+	if err == nil || !strings.Contains(err.Error(), "bucket "+s3test.Bucket) {
+		t.Errorf("a service that ends meanwhile: %v", err)
+	}
+	service.Gone.Store(false)
 	if _, err := Verify(t.Context(), place, access, nil); !errors.Is(err, ErrNoBackup) {
 		t.Errorf("what a failed backup has left: %v", err)
 	}

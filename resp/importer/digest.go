@@ -38,7 +38,7 @@ func digestOf(payload []byte, short bool) (d digest, isShort bool, err error) {
 	}
 	s := newSummer(v.Type, 0)
 	switch v.Type {
-	case rdb.String:
+	case rdb.String, rdb.JSON:
 		s.add(0, v.Bytes)
 	case rdb.List:
 		err = v.Each(func(element, _ []byte) error { s.add(0, element); return nil })

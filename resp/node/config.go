@@ -112,7 +112,8 @@ type Config struct {
 	// ClusterTLSCert, ClusterTLSKey and ClusterTLSCA are PEM files: with them, nodes connect to each other through TLS, and each
 	// shows a certificate that an authority of ClusterTLSCA has signed. ClusterTLS is require, or prefer: nodes without are
 	// accepted and dialled as well, and need the ClusterKey. Without a ClusterKey, gossip goes through TLS, too.
-	ClusterTLSCert, ClusterTLSKey, ClusterTLSCA, ClusterTLS string
+	// ClusterTLSName are patterns of names, with commas between them, of which each certificate must carry one; "" is any.
+	ClusterTLSCert, ClusterTLSKey, ClusterTLSCA, ClusterTLS, ClusterTLSName string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
 	// Zone names the nodes that may fail together with this one, as those of a data center; empty is none.

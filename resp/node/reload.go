@@ -10,7 +10,7 @@ var reloads = []string{
 	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
 	"tcp-keepalive", "protected-mode", "min-free-disk",
 	"slowlog-slower-than", "slowlog-max-len", "notify-keyspace-events", "redis-config", "tls-cert", "tls-key", "tls-ca",
-	"cluster-tls-cert", "cluster-tls-key", "cluster-tls-ca",
+	"cluster-tls-cert", "cluster-tls-key", "cluster-tls-ca", "cluster-tls-name",
 }
 
 // Reloads reports whether [Node.Reload] applies a change of a setting, named as in a

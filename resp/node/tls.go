@@ -12,7 +12,8 @@ import (
 func (c *Config) tls() certs.Settings {
 	return certs.Settings{
 		Clients: certs.Files{Cert: c.TLSCert, Key: c.TLSKey, CA: c.TLSCA}, User: c.TLSUser,
-		Nodes: certs.Files{Cert: c.ClusterTLSCert, Key: c.ClusterTLSKey, CA: c.ClusterTLSCA, Peers: true}, Mode: c.ClusterTLS, Keyed: c.ClusterKey != "",
+		Nodes: certs.Files{Cert: c.ClusterTLSCert, Key: c.ClusterTLSKey, CA: c.ClusterTLSCA, Peers: true, Names: c.ClusterTLSName},
+		Mode:  c.ClusterTLS, Keyed: c.ClusterKey != "",
 	}
 }
 

@@ -57,6 +57,13 @@ func appendDump(dst []byte, u *store.Unit, key []byte, v store.Value, version in
 		return rdb.AppendString(dst, value), needs, nil
 	}
 	start := len(dst)
+	if v.Type == store.JSON {
+		text, err := u.Bytes(key, v)
+		if err != nil {
+			return dst, needs, err
+		}
+		return rdb.EndModule(rdb.AppendPiece(rdb.BeginModule(dst, rdb.JSONType), text), start), needs, nil
+	}
 	if v.FieldExpiry != 0 {
 		form := fieldsRedis
 		if version == rdb.ValkeyVersion {

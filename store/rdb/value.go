@@ -18,9 +18,11 @@ const (
 	Stream
 	Module
 	newer // of no form known here
+	JSON  // of the module RedisJSON
+	Bloom // a filter of the module RedisBloom
 )
 
-var typeNames = [...]string{"string", "list", "set", "zset", "hash", "stream", "module", "value"}
+var typeNames = [...]string{"string", "list", "set", "zset", "hash", "stream", "module", "value", "ReJSON-RL", "MBbloom--"}
 
 // String is the name that the TYPE command has for t.
 func (t Type) String() string {
@@ -34,7 +36,7 @@ func (t Type) String() string {
 type Value struct {
 	Type Type
 
-	// Bytes is the value of a String. It may share memory with the payload.
+	// Bytes is the value of a String, or the text of JSON. It may share memory with the payload.
 	Bytes []byte
 
 	// What Each reads.
@@ -59,7 +61,7 @@ var encodings = map[byte]struct {
 	4:          {Hash, "hash table"},
 	5:          {SortedSet, "skip list"},
 	6:          {Module, "first form"},
-	7:          {Module, "second form"},
+	typeModule: {Module, "second form"},
 	9:          {Hash, "zipmap"},
 	10:         {List, "ziplist"},
 	11:         {Set, "intset"},
@@ -120,6 +122,11 @@ func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Va
 		return Value{Type: Hash, enc: readsValkeyHash, body: rest, most: most}, nil
 	case enc.t == String:
 		v.Bytes, rest, err = readString(rest, most)
+	case body[0] == typeModule:
+		if v, err = decodeModule(rest, most); err != nil {
+			return Value{}, fmt.Errorf("decode: %w", err)
+		}
+		return v, nil
 	case (enc.t == Hash || enc.t == Set || enc.t == List || enc.t == SortedSet) && body[0] <= 20, enc.t == Stream,
 		body[0] >= typeTimedPreview && body[0] <= typeTimedPacked:
 		v.enc, v.body, v.most = body[0], rest, most

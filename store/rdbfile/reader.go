@@ -352,7 +352,7 @@ func (r *Reader) moduleAux() error {
 	if err != nil {
 		return err
 	}
-	name := moduleName(id)
+	name := rdb.ModuleTypeOf(id).String()
 	r.entry.Reason = "data of module " + name
 	if err := r.lengths(2, r.entry.Reason); err != nil { // when it is to be loaded
 		return err

@@ -2,7 +2,6 @@ package rdbfile
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/ringside-kv/ringside/store/rdb"
 )
@@ -128,8 +127,7 @@ func (v *valueReader) begin(typ byte, valkey bool, within string) error {
 func (v *valueReader) next() (payload []byte, reason string, more bool, err error) {
 	switch v.shape {
 	case shapeModule:
-		name, err := v.module()
-		return nil, "value of module " + name, false, err
+		return v.module()
 	}
 	v.keep()
 	defer v.release()
@@ -318,14 +316,26 @@ func (v *valueReader) streamConsumer() error {
 	return err
 }
 
-// module reads a value of a module and returns the name of the module's type, with its version.
-func (s *scanner) module() (name string, err error) {
-	id, err := s.length("value of a module")
+// module reads a value of a module as a payload or, unless its type is known, as a reason.
+func (v *valueReader) module() (payload []byte, reason string, more bool, err error) {
+	v.keep()
+	defer v.release()
+	id, err := v.length("value of a module")
 	if err != nil {
-		return "", err
+		return nil, "", false, err
 	}
-	name = moduleName(id)
-	return name, s.modulePieces("value of module " + name)
+	m := rdb.ModuleTypeOf(id)
+	reason = "value of module " + m.String()
+	if !m.IsKnown() {
+		v.release()
+		return nil, reason, false, v.modulePieces(reason)
+	}
+	if err := v.modulePieces(reason); err != nil {
+		return nil, "", false, err
+	}
+	v.payload = append(append(v.payload[:0], v.typ), v.since()...)
+	v.payload = rdb.SealAs(v.payload, 0, versionOf(v.typ))
+	return v.payload, "", false, nil
 }
 
 // modulePieces reads the pieces that a module has written, up to the mark behind them.
@@ -353,14 +363,4 @@ func (s *scanner) modulePieces(within string) error {
 			return err
 		}
 	}
-}
-
-// moduleName is what the ID of a module's type says: nine characters of six bits, and ten bits of version.
-func moduleName(id uint64) string {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	var name [9]byte
-	for i := range name {
-		name[i] = letters[id>>(64-6*(i+1))&63]
-	}
-	return fmt.Sprintf("%s (version %d)", name[:], id&(1<<10-1))
 }

@@ -50,9 +50,10 @@ func waited() (time.Duration, error) {
 		return 0, err
 	}
 	var sum int64
+	var line [64]byte
 	for _, thread := range threads {
-		stat, err := os.ReadFile(dir + "/" + thread.Name() + "/schedstat")
-		if errors.Is(err, os.ErrNotExist) && thread != threads[0] {
+		stat, err := readLine(dir+"/"+thread.Name()+"/schedstat", line[:])
+		if (errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH)) && thread != threads[0] {
 			continue // it has ended
 		}
 		if err != nil {
@@ -69,6 +70,18 @@ func waited() (time.Duration, error) {
 		sum += n
 	}
 	return time.Duration(sum), nil
+}
+
+// readLine reads a file of one line, which fits into buf. This takes three system calls, where [os.ReadFile] takes ten, and
+// a busy process reads a file of each of its threads 20 times a second.
+func readLine(path string, buf []byte) ([]byte, error) {
+	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := unix.Read(file, buf)
+	_ = unix.Close(file)
+	return buf[:max(n, 0)], err
 }
 
 // idle is for how long those processors had nothing to do on which this process may run.

@@ -17,6 +17,9 @@ type Call struct {
 	Host         Host              // the server that runs it
 	Limits       *Limits           // of the server
 	Draws        *collection.Draws // random numbers of the server
+	// OpenTypes returns nil if values of the types of modules may be written, which all nodes must agree on. It calls
+	// mayWait, unless that is nil, before it waits.
+	OpenTypes func(mayWait func()) error
 	// RunAgain asks for the command to be run once more in a unit of its own,
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.

@@ -19,11 +19,13 @@ var groupCategories = map[string]string{
 	"connection":   "@connection",
 	"transactions": "@transaction",
 	"scripting":    "@scripting",
+	"json":         "@json",
+	"bloom":        "@bloom",
 }
 
 // ACLCategories are the categories of ACL rules, without their @, in the order of ACL CAT. The last one is not
 // Redis': it has the commands that Redis does not know.
-var ACLCategories = strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting ring")
+var ACLCategories = strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting json bloom ring")
 
 // isOwn reports whether a command is about the ring, as no command of Redis is.
 func isOwn(c *Row) bool {
@@ -71,6 +73,8 @@ func aclCategories(c *Row) []string {
 		{"@connection", false},
 		{"@transaction", false},
 		{"@scripting", false},
+		{"@json", false},
+		{"@bloom", false},
 		{"@ring", isOwn(c)},
 	} {
 		if candidate.in || candidate.name == category {

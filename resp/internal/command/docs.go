@@ -77,6 +77,14 @@ func DocsOf(r *wire.Writer, commands []*Row) {
 	}
 }
 
+// groupOf returns the group that a command has for clients: Redis has one for all modules.
+func groupOf(c *Row) string {
+	if c.Flags&FlagModule != 0 {
+		return "module"
+	}
+	return c.Group
+}
+
 func commandDocs(r *wire.Writer, c *Row) {
 	doc := LoadDocs()[c.Full]
 	if doc == nil {
@@ -95,7 +103,7 @@ func commandDocs(r *wire.Writer, c *Row) {
 	))
 	textField(r, "summary", doc.Summary)
 	textField(r, "since", doc.Since)
-	textField(r, "group", c.Group)
+	textField(r, "group", groupOf(c))
 	textField(r, "complexity", doc.Complexity)
 	if docFlags != nil {
 		r.BulkString("doc_flags")

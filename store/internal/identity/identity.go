@@ -29,6 +29,9 @@ const (
 	// FieldVersion is that of a directory from the first field of a hash on that expires: programs
 	// before do not know such fields.
 	FieldVersion = 5
+	// ObjectVersion is that of a directory from the first value of a type of a module on, JSON or a filter: programs
+	// before do not know such types. It may have fields that expire, too.
+	ObjectVersion = 6
 	// oldFieldVersion is FieldVersion with a log that Pebble wrote.
 	oldFieldVersion = 3
 )
@@ -106,14 +109,17 @@ func Read(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 
 // HasFieldTimes reports whether the directory may have hashes with fields that expire.
 func (id Identity) HasFieldTimes() bool {
-	return id.Format == oldFieldVersion || id.Format == FieldVersion
+	return id.Format == oldFieldVersion || id.Format >= FieldVersion
 }
+
+// HasObjects reports whether the directory may have values of the types of modules.
+func (id Identity) HasObjects() bool { return id.Format >= ObjectVersion }
 
 // Check compares a directory's identity with what is asked for, before it is known whether there is a key.
 func (id Identity) Check(cfg Config) error {
-	if id.Format < OldVersion || id.Format > FieldVersion {
+	if id.Format < OldVersion || id.Format > ObjectVersion {
 		return fmt.Errorf("%w: %s has version %d, this program reads versions %d to %d: "+
-			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, FieldVersion)
+			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, ObjectVersion)
 	}
 	if !cfg.Replaceable {
 		return id.checkPlacing(cfg)

@@ -17,7 +17,18 @@ const (
 	Set    Type = 4
 	ZSet   Type = 5
 	Stream Type = 6
+	JSON   Type = 7 // text
+	Bloom  Type = 8 // a filter
 )
+
+// lastType is the largest of them.
+const lastType = Bloom
+
+// IsBytes reports whether a value of the type is kept as bytes, as a string is: in the header, or in pieces.
+func (t Type) IsBytes() bool { return t == String || t == JSON || t == Bloom }
+
+// IsOfModule reports whether Redis has values of the type in a module only.
+func (t Type) IsOfModule() bool { return t == JSON || t == Bloom }
 
 // String returns the name that TYPE gives.
 func (t Type) String() string {
@@ -34,6 +45,10 @@ func (t Type) String() string {
 		return "zset"
 	case Stream:
 		return "stream"
+	case JSON:
+		return "ReJSON-RL"
+	case Bloom:
+		return "MBbloom--"
 	}
 	return "none"
 }
@@ -53,7 +68,7 @@ const (
 //	generation 8 B LE and count uvarint, if flagged |
 //	bytes uvarint, of a collection with a generation | value
 //
-// The value is the string itself for strings of at most pieceSize bytes, and all of a
+// The value is the string itself for values kept as bytes, of at most pieceSize bytes, and all of a
 // small collection. For longer ones the entries lie under sub keys that start with the
 // generation; count is the length of the string in bytes, or the number of elements, and
 // bytes what those hold. The value is what else the type of a collection wants to know.
@@ -94,7 +109,7 @@ func (h *Header) Append(dst []byte) []byte {
 	if h.Gen != 0 {
 		dst = binary.LittleEndian.AppendUint64(dst, h.Gen)
 		dst = binary.AppendUvarint(dst, h.Count)
-		if h.Type != String {
+		if !h.Type.IsBytes() {
 			dst = binary.AppendUvarint(dst, h.Bytes)
 		}
 	}
@@ -103,7 +118,7 @@ func (h *Header) Append(dst []byte) []byte {
 
 // Parse fills h from b; h.value points into b.
 func (h *Header) Parse(b []byte) error {
-	if len(b) < 2 || b[0] == 0 || b[0] > byte(Stream) || b[1]&^flagsKnown != 0 {
+	if len(b) < 2 || b[0] == 0 || b[0] > byte(lastType) || b[1]&^flagsKnown != 0 {
 		return ErrHeader
 	}
 	*h = Header{Type: Type(b[0]), Flags: b[1]}
@@ -139,7 +154,7 @@ func (h *Header) Parse(b []byte) error {
 		}
 		h.Count = n
 		b = b[8+w:]
-		if h.Type != String {
+		if !h.Type.IsBytes() {
 			if h.Bytes, w = binary.Uvarint(b); w <= 0 {
 				return ErrHeader
 			}
@@ -153,7 +168,7 @@ func (h *Header) Parse(b []byte) error {
 // InlineString returns how many bytes at the end of an encoded header are the string itself: 0
 // where the value is of another type, or lies under sub keys.
 func InlineString(b []byte) int {
-	if len(b) < 2 || Type(b[0]) != String || b[1]&flagChildren != 0 {
+	if len(b) < 2 || !Type(b[0]).IsBytes() || b[1]&flagChildren != 0 {
 		return 0
 	}
 	return max(len(b)-StringHead(b), 0)
@@ -172,7 +187,7 @@ func (h *Header) Size() int64 {
 	switch {
 	case h.Gen == 0:
 		return int64(len(h.Value))
-	case h.Type == String:
+	case h.Type.IsBytes():
 		return int64(h.Count)
 	}
 	return int64(h.Bytes)

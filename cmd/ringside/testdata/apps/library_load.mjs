@@ -19,6 +19,10 @@ process.stdin.resume();
 process.stdin.on("end", () => { over = true; });
 const loops = 20, period = 2000 * loops / Number(rate);
 await Promise.all([...Array(loops).keys()].map(async (i) => {
+  // The loops begin one after the other, and stay apart.
+  let turn = performance.now() + period * i / loops;
+  const wait = () => new Promise((r) => setTimeout(r, Math.max(turn - performance.now(), 0)));
+  await wait();
   for (let n = 0; !over; n++) {
     const key = `${library}:${i}:${n % 500}`, at = Date.now(), began = performance.now();
     try {
@@ -26,9 +30,9 @@ await Promise.all([...Array(loops).keys()].map(async (i) => {
       const got = await client.get(key);
       if (got !== String(n)) fail(`${key} is ${got} instead of ${n}`);
     } catch (e) { fail(e); }
-    const took = performance.now() - began, left = period - took;
-    pairs.push([at, Math.round(took * 1000)]);
-    if (left > 0) await new Promise((r) => setTimeout(r, left));
+    pairs.push([at, Math.round((performance.now() - began) * 1000)]);
+    turn += period * Math.max(1, Math.ceil((performance.now() - turn) / period));
+    await wait();
   }
 }));
 process.stdout.write(JSON.stringify({ failed, pairs }), () => process.exit(0));

@@ -1,6 +1,7 @@
 """Sets and gets keys by redis-py with its defaults: URL RATE, until standard input ends. Then it prints which
 commands failed, and when each pair of them began and how long it took."""
 import json
+import math
 import sys
 import threading
 import time
@@ -18,6 +19,8 @@ pairs, failed = [], {}
 
 def loop(i):
     n = 0
+    turn = time.monotonic() + period * i / loops  # the loops begin one after the other, and stay apart
+    over.wait(period * i / loops)
     while not over.is_set():
         key, at, began, error = f"redis-py:{i}:{n % 500}", time.time(), time.monotonic(), None
         try:
@@ -33,7 +36,8 @@ def loop(i):
             if error:
                 failed[error] = failed.get(error, 0) + 1
                 print(time.strftime("%H:%M:%S"), "redis-py", error, file=sys.stderr, flush=True)
-        over.wait(max(period - took, 0))
+        turn += period * max(1, math.ceil((time.monotonic() - turn) / period))
+        over.wait(max(turn - time.monotonic(), 0))
         n += 1
 
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/minio/minio-go/v7"
 )
 
 // Bucket is the one bucket of a Service. KeyID and Secret are the credentials that it takes.
@@ -28,7 +29,12 @@ type Service struct {
 	Cut atomic.Int64
 	// Drop is how many of the next requests with a body have their connections closed.
 	Drop atomic.Int64
+	// Gone closes the connections of all requests.
+	Gone atomic.Bool
 }
+
+// A client tries four times rather than ten, so that the end of a service is found out in a second.
+func init() { minio.MaxRetry = 4 }
 
 // New starts a service, which ends with the test.
 func New(t *testing.T) *Service {
@@ -46,6 +52,8 @@ func New(t *testing.T) *Service {
 			fmt.Fprintf(w, `<Error><Code>%s</Code><Message>%s</Message></Error>`, code, message)
 		}
 		switch {
+		case s.Gone.Load():
+			panic(http.ErrAbortHandler)
 		case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="+KeyID+"/"):
 			refuse("InvalidAccessKeyId", "The access key is not known.")
 			return

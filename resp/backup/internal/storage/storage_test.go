@@ -184,6 +184,44 @@ func TestAbortedFilesAreNotThere(t *testing.T) {
 	}
 }
 
+// TestServiceThatEndsDuringAnUploadLeavesNoFile ends the service between the parts of a long file, and before a short one.
+func TestServiceThatEndsDuringAnUploadLeavesNoFile(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int{"in parts": 3*firstPart + 1, "in one request": firstPart / 2} {
+		service := s3test.New(t)
+		to := openSmall(t, "s3://"+s3test.Bucket, Access{Env: service.Env()})
+		text := contents()["0005.rdb"][:size]
+		f, err := to.Create(t.Context(), "0001.rdb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(text[:min(size, 2*firstPart+1)]); err != nil {
+			t.Fatal(err)
+		}
+		service.Gone.Store(true)
+		_, err = f.Write(text[min(size, 2*firstPart+1):])
+		if err == nil {
+			err = f.Commit()
+		}
+		if err == nil || !strings.Contains(err.Error(), "bucket "+s3test.Bucket) || strings.Contains(err.Error(), s3test.Secret) {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Abort()
+		service.Gone.Store(false)
+		if has, err := to.Has(t.Context(), "0001.rdb"); err != nil || has {
+			t.Errorf("%s: after it has ended: %v, %v", name, has, err)
+		}
+		if err := write(t.Context(), t, to, map[string][]byte{"0001.rdb": text, "manifest.json": []byte("{}")}, size); err != nil {
+			t.Fatal(err)
+		}
+		from, err := OpenSource(t.Context(), "s3://"+s3test.Bucket, Access{Env: service.Env()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, from, map[string][]byte{"0001.rdb": text})
+	}
+}
+
 // TestErrorsOfPlacesAreClear also looks for secrets in the errors.
 func TestErrorsOfPlacesAreClear(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
+	"github.com/ringside-kv/ringside/resp/internal/types/json"
+	"github.com/ringside-kv/ringside/resp/internal/types/json/document"
 	"github.com/ringside-kv/ringside/resp/internal/types/sets"
 	"github.com/ringside-kv/ringside/resp/internal/types/strings"
 	"github.com/ringside-kv/ringside/resp/internal/types/zsets"
@@ -179,6 +181,9 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 	if value.Type == rdb.String {
 		return x.Unit.PutString(key, old, value.Bytes, expiry, false)
 	}
+	if value.Type == rdb.JSON {
+		return json.Restore(x, key, old, value.Bytes, expiry)
+	}
 	if value.Type == rdb.List {
 		l := &x.List
 		l.MaxPacked = int(x.Limits.Packed.Load())
@@ -271,21 +276,22 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 
 // payloadError replies with an error of reading a payload, or of storing what is in it.
 func payloadError(x *command.Call, err error) {
-	x.RefusedByLimit = errors.Is(err, rdb.ErrMemory)
+	x.RefusedByLimit = errors.Is(err, rdb.ErrMemory) || errors.Is(err, document.ErrMemory)
 	x.Error(payloadErrorText(err))
 }
 
 // payloadErrorText turns an error of reading a payload, or of storing what is in it, into a
 // reply.
 func payloadErrorText(err error) string {
+	var syntax *document.SyntaxError
 	switch {
 	case errors.Is(err, rdb.ErrPayload):
 		return "ERR DUMP payload version or checksum are wrong"
-	case errors.Is(err, rdb.ErrFormat), errors.Is(err, collection.ErrDuplicate):
+	case errors.Is(err, rdb.ErrFormat), errors.Is(err, collection.ErrDuplicate), errors.Is(err, document.ErrUTF8), errors.As(err, &syntax):
 		return "ERR Bad data format"
-	case errors.Is(err, rdb.ErrMemory):
+	case errors.Is(err, rdb.ErrMemory), errors.Is(err, document.ErrMemory):
 		return command.MsgNoMemory
-	case errors.Is(err, rdb.ErrTooLarge):
+	case errors.Is(err, rdb.ErrTooLarge), errors.Is(err, document.ErrTooLarge):
 		return command.MsgTooLong
 	case errors.Is(err, rdb.ErrType):
 		return "ERR RESTORE: " + err.Error()

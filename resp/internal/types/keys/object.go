@@ -49,6 +49,8 @@ var encodings = map[store.Type][2]string{
 	store.List:   {"quicklist", "quicklist"},
 	store.Stream: {"stream", "stream"},
 	store.ZSet:   {"listpack", "skiplist"},
+	store.JSON:   {"raw", "raw"}, // as any value of a module
+	store.Bloom:  {"raw", "raw"},
 }
 
 func b2i(b bool) int {

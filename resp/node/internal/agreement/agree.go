@@ -28,6 +28,9 @@ type Changer struct {
 
 // Needs returns the oldest version of the bus protocol whose nodes understand some values.
 func Needs(values *agreed.Values) uint16 {
+	if values.Of(agreed.TypesName).Version != 0 {
+		return bus.TypesVersion
+	}
 	if len(values.Under(database.PolicyPrefix)) > 0 {
 		return bus.MovesVersion
 	}
@@ -71,6 +74,9 @@ func (c *Changer) propose(ctx context.Context, changes []agreed.Change) error {
 	}
 	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return strings.HasPrefix(v.Name, database.PolicyPrefix) }) {
 		version, what = bus.MovesVersion, "move the keys of a database"
+	}
+	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return v.Name == agreed.TypesName }) {
+		version, what = bus.TypesVersion, "have JSON values and filters"
 	}
 	if set.Starts, err = c.Starts(ctx, c.Table.State(), version, what); err != nil {
 		return err

@@ -19,9 +19,12 @@ type Files struct {
 	Cert, Key, CA string
 	// Peers says that the certificates are for connections between nodes, on both sides. CA is not empty then.
 	Peers bool
+	// Names are patterns of names, with commas between them: certificates of peers must carry a name that matches one.
+	// Any name will do if it is empty.
+	Names string
 }
 
-// Setting returns the name of the setting of a file: "cert", "key" or "ca".
+// Setting returns the name of the setting of a file: "cert", "key" or "ca"; and of "name".
 func (f Files) Setting(file string) string {
 	if f.Peers {
 		return "cluster-tls-" + file
@@ -68,8 +71,8 @@ func Load(files Files, fault func(setting, format string, args ...any)) *Loaded 
 		} else if l.TLS.ClientCAs, err = authorities(caPEM, files.Peers); err != nil {
 			fault(files.Setting("ca"), "%s: %v", files.CA, err)
 		} else if files.Peers && l.TLS.Certificates != nil {
-			if err := refusedBecause(l.TLS.Certificates[0], l.TLS.ClientCAs, time.Now()); err != nil {
-				fault(files.Setting("cert"), "%s: other nodes would refuse the certificate by %s: %v", files.Cert, files.Setting("ca"), err)
+			if err := refusedBecause(l.TLS.Certificates[0], files, l.TLS.ClientCAs, time.Now()); err != nil {
+				fault(files.Setting("cert"), "%s: other nodes with this %s would refuse the certificate: %v", files.Cert, files.Setting("ca"), err)
 			}
 			l.asPeer()
 		}

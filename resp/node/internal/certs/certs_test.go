@@ -125,7 +125,7 @@ func TestLoadReportsEachFault(t *testing.T) {
 	fault := func(setting, _ string, _ ...any) { settings = append(settings, setting) }
 	dir := t.TempDir()
 	for _, peers := range []bool{false, true} {
-		files := Files{filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), peers}
+		files := Files{Cert: filepath.Join(dir, "a"), Key: filepath.Join(dir, "b"), CA: filepath.Join(dir, "c"), Peers: peers}
 		settings = nil
 		Load(files, fault)
 		if want := []string{files.Setting("cert"), files.Setting("key"), files.Setting("ca")}; !slices.Equal(settings, want) {

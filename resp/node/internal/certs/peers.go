@@ -6,7 +6,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/glob"
 )
 
 // Values of the setting that says whether other nodes need a certificate.
@@ -21,13 +25,15 @@ const (
 func Modes() []string { return []string{Require, Prefer} }
 
 // asPeer makes configurations for connections between nodes of loaded certificates. A node shows one certificate on both
-// sides of a connection. Which host a peer is does not matter, only that an authority of the cluster has signed for it:
-// its address changes, and what it may do does not depend on its name.
+// sides of a connection. Which host a peer is does not matter, as its address changes: an authority of the cluster must have
+// signed for it, and it must carry one of the names of the files, if they have any.
 func (l *Loaded) asPeer() {
 	l.TLS.MinVersion = tls.VersionTLS13
 	// A session that is resumed would count by the authorities of an earlier moment.
 	l.TLS.SessionTicketsDisabled = true
-	own, authorities := l.TLS.Certificates[0], l.TLS.ClientCAs
+	own, authorities, files := l.TLS.Certificates[0], l.TLS.ClientCAs, l.files
+	// Package tls has verified the chain of a client when it calls this.
+	l.TLS.VerifyConnection = func(state tls.ConnectionState) error { return files.named(state.PeerCertificates[0]) }
 	l.client = &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		// The name of the host is not verified; the certificate is, below.
@@ -37,11 +43,48 @@ func (l *Loaded) asPeer() {
 			if err != nil {
 				return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
 			}
-			return nil
+			return files.named(state.PeerCertificates[0])
 		},
 		// It is shown even if the peer does not name its authority among its own, and the peer then says why it is refused.
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil },
 	}
+}
+
+// named returns an error unless a certificate carries a name that peers must have.
+func (f Files) named(cert *x509.Certificate) error {
+	if f.Names == "" {
+		return nil
+	}
+	names := certNames(cert)
+	for _, pattern := range splitNames(f.Names) {
+		for _, name := range names {
+			if glob.Match([]byte(pattern), []byte(name), true) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%s demands a name that matches %s, and the certificate is for %q", f.Setting("name"), f.Names, names)
+}
+
+// certNames returns the DNS names and URIs for which a certificate is, or its common name if it has none of them.
+func certNames(cert *x509.Certificate) []string {
+	names := slices.Clone(cert.DNSNames)
+	for _, uri := range cert.URIs {
+		names = append(names, uri.String())
+	}
+	if len(names) == 0 && cert.Subject.CommonName != "" {
+		names = append(names, cert.Subject.CommonName)
+	}
+	return names
+}
+
+// splitNames returns the patterns of a list with commas.
+func splitNames(list string) []string {
+	patterns := strings.Split(list, ",")
+	for i := range patterns {
+		patterns[i] = strings.TrimSpace(patterns[i])
+	}
+	return patterns
 }
 
 func verifying(authorities *x509.CertPool, chain []*x509.Certificate, usage x509.ExtKeyUsage, now time.Time) x509.VerifyOptions {
@@ -52,8 +95,8 @@ func verifying(authorities *x509.CertPool, chain []*x509.Certificate, usage x509
 	return x509.VerifyOptions{Roots: authorities, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{usage}, CurrentTime: now}
 }
 
-// refusedBecause returns why other nodes of the same authorities would refuse a certificate; nil if they would not.
-func refusedBecause(own tls.Certificate, authorities *x509.CertPool, now time.Time) error {
+// refusedBecause returns why other nodes with the same authorities and names would refuse a certificate; nil if they would not.
+func refusedBecause(own tls.Certificate, files Files, authorities *x509.CertPool, now time.Time) error {
 	var chain []*x509.Certificate
 	for _, der := range own.Certificate {
 		cert, err := x509.ParseCertificate(der)
@@ -75,7 +118,7 @@ func refusedBecause(own tls.Certificate, authorities *x509.CertPool, now time.Ti
 			return err
 		}
 	}
-	return nil
+	return files.named(chain[0])
 }
 
 // Client returns the configuration of connections to other nodes; nil if there are no certificates for peers. If the

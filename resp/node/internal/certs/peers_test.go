@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/certtest"
+	"github.com/ringside-kv/ringside/internal/memconn"
 )
 
 // A member is a node with files of its own.
@@ -54,7 +55,7 @@ func (m *member) look() { m.looked = time.Time{} }
 func connect(a, b *member) error {
 	a.look()
 	b.look()
-	near, far := net.Pipe()
+	near, far := memconn.Pipe()
 	defer near.Close()
 	told := make(chan error, 1)
 	go func() {
@@ -105,6 +106,54 @@ func TestPeersVerifyEachOther(t *testing.T) {
 	}
 	if err := connect(newMember(t, cluster, cluster, other), a); err == nil {
 		t.Error("a certificate of the earlier authority counts")
+	}
+}
+
+func TestOnlyCertificatesWithANameOfNodesCount(t *testing.T) {
+	authority := certtest.New(t, "company")
+	spiffe := func(path string) func(*x509.Certificate) {
+		return func(c *x509.Certificate) {
+			c.DNSNames, c.URIs = nil, []*url.URL{{Scheme: "spiffe", Host: "shop", Path: path}}
+		}
+	}
+	named := func(names ...string) func(*x509.Certificate) {
+		return func(c *x509.Certificate) { c.Subject.CommonName, c.DNSNames = "ringside-9", names }
+	}
+	for _, test := range []struct {
+		names string
+		peer  func(*x509.Certificate)
+		ok    bool
+	}{
+		{"", named("cart.shop.svc"), true},
+		{"ringside-*", named("ringside-0"), true},
+		{"ringside-*", named("cart.shop.svc", "RINGSIDE-0"), true},
+		{"ringside-*", named("cart.ringside-0"), false},
+		{"ringside-*", named("cart.shop.svc"), false}, // the common name does not count beside other names
+		{"ringside-*", named(), true},
+		{"*.ringside.shop.svc, node", named("ringside-0.ringside.shop.svc"), true},
+		{"*.ringside.shop.svc, node", named("ringside.shop.svc"), false},
+		{"spiffe://shop/ringside/*,node", spiffe("/ringside/0"), true},
+		{"spiffe://shop/ringside/*,node", spiffe("/cart/0"), false},
+		{"nodes", func(c *x509.Certificate) { c.Subject.CommonName, c.DNSNames = "", nil }, false},
+	} {
+		peer, own := newMember(t, authority, authority), newMember(t, authority, authority)
+		peer.issue(t, authority, test.peer)
+		own.files.Names = test.names
+		own.now.Load().files.Names = test.names
+		own.now.Load().asPeer()
+		for name, pair := range map[string][2]*member{"dials": {peer, own}, "accepts": {own, peer}} {
+			err := connect(pair[0], pair[1])
+			if (err == nil) != test.ok || err != nil && !strings.Contains(err.Error(), "cluster-tls-name") && !strings.Contains(err.Error(), "bad certificate") {
+				t.Errorf("with %q, a peer %s: %v", test.names, name, err)
+			}
+		}
+		// No node starts with a certificate that others with its settings would refuse.
+		peer.files.Names = test.names
+		refused := false
+		Load(peer.files, func(setting, _ string, _ ...any) { refused = setting == "cluster-tls-cert" })
+		if refused == test.ok {
+			t.Errorf("a node starts with %q: %t", test.names, !refused)
+		}
 	}
 }
 
@@ -166,6 +215,10 @@ func TestSettingsOfCertificatesAreWhole(t *testing.T) {
 		{func(s *Settings) { s.Nodes, s.Mode = whole, Prefer }, []string{"cluster-tls"}},
 		{func(s *Settings) { s.Nodes, s.Mode, s.Keyed = whole, Prefer, true }, nil},
 		{func(s *Settings) { s.Nodes = whole }, nil},
+		{func(s *Settings) { s.Nodes = whole; s.Nodes.Names = "node, other" }, nil},
+		{func(s *Settings) { s.Nodes = whole; s.Nodes.Names = "node,," }, []string{"cluster-tls-name"}},
+		{func(s *Settings) { s.Nodes = whole; s.Nodes.Names = "other" }, []string{"cluster-tls-cert"}},
+		{func(s *Settings) { s.Nodes.Names = "node" }, []string{"cluster-tls-cert", "cluster-tls-key", "cluster-tls-ca"}},
 		{func(s *Settings) { s.Nodes.CA = "x" }, []string{"cluster-tls-cert", "cluster-tls-key"}},
 		{func(s *Settings) { s.Nodes.Cert = "x" }, []string{"cluster-tls-key", "cluster-tls-ca"}},
 		{func(s *Settings) { s.Clients.Key = "x" }, []string{"tls-cert"}},

@@ -1,5 +1,7 @@
 package certs
 
+import "slices"
+
 // Settings are those of a node about certificates.
 type Settings struct {
 	Clients Files
@@ -29,6 +31,10 @@ func (s Settings) Validate(fault func(setting, format string, args ...any)) {
 			whole = false
 			fault(s.Nodes.Setting(file.setting), "missing: nodes need a certificate, its key and the authority of all nodes: cluster-tls-cert, cluster-tls-key and cluster-tls-ca")
 		}
+	}
+	if s.Nodes.Names != "" && slices.Contains(splitNames(s.Nodes.Names), "") {
+		whole = false
+		fault(s.Nodes.Setting("name"), "a name of the list is empty: no certificate would match it")
 	}
 	switch {
 	case s.Nodes.Cert == "" && whole && s.Mode == Prefer:
