@@ -49,6 +49,10 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 	o.Want(":1", "PFADD", "sketch", "x")
 	values := "[" + strings.Repeat("0,", 40_000) + "0]" // a tree of 4 MB
 	o.Want("+OK", "JSON.SET", "j0", "$", values)
+	insert := []string{"BF.INSERT", "out", "CAPACITY", "10000000", "ERROR", "0.001", "ITEMS"}
+	for i := range 1000 { // 10 blocks each
+		insert = append(insert, strconv.Itoa(i))
+	}
 	payload := rdb.AppendString(nil, []byte(strings.Repeat("x", 4<<20)))
 	list := rdb.Seal(rdb.AppendElement(rdb.BeginList(nil, 1), []byte(strings.Repeat("x", 4<<20))), 0)
 	const refused = "-" + command.MsgNoMemory
@@ -111,6 +115,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 		{refused, []string{"JSON.MSET", "out", "$", values}},
 		{refused, []string{"JSON.DEL", "j0", "$[40001]"}},
 		{"$" + values, []string{"JSON.GET", "j0"}},
+		{refused, insert},
 		{refused, []string{"RESTORE", "out", "0", string(rdb.EndModule(rdb.AppendPiece(rdb.BeginModule(nil, rdb.JSONType), []byte(values)), 0))}},
 		{either, []string{"HSCAN", "h0", "0", "COUNT", "10000"}},
 		{either, []string{"SSCAN", "s0", "0", "COUNT", "10000"}},
@@ -182,6 +187,8 @@ var buildsLittle = map[string]string{
 	"the value is read into a tree, which is charged, as by those JSON commands that are tested": `
 		json.arrappend json.arrindex json.arrinsert json.arrpop json.clear json.forget json.numincrby json.nummultby
 		json.objkeys json.objlen json.resp json.strappend json.strlen json.toggle json.type`,
+	"the blocks of a filter that change are charged, as by those commands that are tested; a head has at most 54 KB, a chunk 1 MiB": `
+		bf.add bf.card bf.exists bf.info bf.loadchunk bf.madd bf.mexists bf.reserve bf.scandump`,
 	"the work of another command, in another form": `
 		georadius_ro georadiusbymember georadiusbymember_ro sort_ro`,
 	"what scripts take is counted by their own test":                                     "eval eval_ro evalsha evalsha_ro fcall fcall_ro",

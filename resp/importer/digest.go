@@ -40,6 +40,12 @@ func digestOf(payload []byte, short bool) (d digest, isShort bool, err error) {
 	switch v.Type {
 	case rdb.String, rdb.JSON:
 		s.add(0, v.Bytes)
+	case rdb.Bloom:
+		p := v.Pieces()
+		for p.Next() {
+			s.add(0, p.Piece())
+		}
+		err = p.Err()
 	case rdb.List:
 		err = v.Each(func(element, _ []byte) error { s.add(0, element); return nil })
 	case rdb.Set:

@@ -57,6 +57,10 @@ func appendDump(dst []byte, u *store.Unit, key []byte, v store.Value, version in
 		return rdb.AppendString(dst, value), needs, nil
 	}
 	start := len(dst)
+	if v.Type == store.Bloom {
+		dst, err = appendFilter(dst, u, key, v)
+		return dst, needs, err
+	}
 	if v.Type == store.JSON {
 		text, err := u.Bytes(key, v)
 		if err != nil {

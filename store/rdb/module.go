@@ -112,7 +112,9 @@ type Pieces struct {
 	rest []byte
 	most limit
 	read int64 // bytes of strings
-	err  error
+	// piece is what Next has read.
+	piece []byte
+	err   error
 }
 
 func (p *Pieces) kind(want uint64) bool {
@@ -161,8 +163,34 @@ func (p *Pieces) Bytes() (value []byte) {
 	return value
 }
 
-// Left returns how many bytes of the payload are not read yet.
-func (p *Pieces) Left() int { return len(p.rest) }
+// Next reads a piece of any kind, and returns false at the end of the value or behind an error.
+func (p *Pieces) Next() bool {
+	if p.err != nil {
+		return false
+	}
+	kind, _, err := readPlainLen(p.rest)
+	var number [9]byte
+	number[0], p.piece = byte(kind), nil
+	switch {
+	case err != nil:
+		p.err = err
+	case kind == pieceEnd:
+		p.err = p.End()
+		return false
+	case kind == pieceUnsigned:
+		binary.LittleEndian.PutUint64(number[1:], p.Unsigned())
+		p.piece = number[:]
+	case kind == pieceDouble:
+		binary.LittleEndian.PutUint64(number[1:], math.Float64bits(p.Double()))
+		p.piece = number[:]
+	default:
+		p.piece = p.Bytes()
+	}
+	return p.err == nil
+}
+
+// Piece returns the piece that Next has read: a string, or the bytes of a number.
+func (p *Pieces) Piece() []byte { return p.piece }
 
 // Fail notes that the pieces are not what they should be, unless something was wrong before.
 func (p *Pieces) Fail(format string, args ...any) {

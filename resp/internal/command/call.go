@@ -61,6 +61,13 @@ type Call struct {
 	ZSet   collection.ZSet
 }
 
+// MayWait tells the connection that its goroutine may wait.
+func (x *Call) MayWait() {
+	if x.Unit.BeforeDisk != nil {
+		x.Unit.BeforeDisk(false)
+	}
+}
+
 // Lookups counts keys that were found and keys that were not, for INFO's keyspace_hits and
 // keyspace_misses.
 type Lookups struct{ Hits, Misses int64 }

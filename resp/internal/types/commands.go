@@ -3,6 +3,7 @@ package types
 import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/types/bitmaps"
+	"github.com/ringside-kv/ringside/resp/internal/types/bloom"
 	"github.com/ringside-kv/ringside/resp/internal/types/geo"
 	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
 	"github.com/ringside-kv/ringside/resp/internal/types/hyperloglogs"
@@ -32,4 +33,5 @@ var Commands = [][]command.Row{
 	zsets.RangeCommands,
 	geo.Commands,
 	json.Commands,
+	bloom.Commands,
 }

@@ -25,7 +25,7 @@ const (
 const lastType = Bloom
 
 // IsBytes reports whether a value of the type is kept as bytes, as a string is: in the header, or in pieces.
-func (t Type) IsBytes() bool { return t == String || t == JSON || t == Bloom }
+func (t Type) IsBytes() bool { return t == String || t == JSON }
 
 // IsOfModule reports whether Redis has values of the type in a module only.
 func (t Type) IsOfModule() bool { return t == JSON || t == Bloom }

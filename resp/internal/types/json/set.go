@@ -275,7 +275,7 @@ func putAll(x *command.Call, keys []*key, all bool) {
 		}
 	}
 	if err == nil {
-		err = x.OpenTypes(mayWait(x))
+		err = x.OpenTypes(x.MayWait)
 	}
 	if err != nil {
 		fail(x, err)

@@ -169,7 +169,7 @@ func (k *key) put(event string) bool {
 func put(x *command.Call, name []byte, v store.Value, root *document.Value, expiry int64) error {
 	text, err := encode(x, root)
 	if err == nil {
-		err = x.OpenTypes(mayWait(x))
+		err = x.OpenTypes(x.MayWait)
 	}
 	if err != nil {
 		return err
@@ -185,15 +185,6 @@ func encode(x *command.Call, root *document.Value) ([]byte, error) {
 		return nil, document.ErrTooLarge
 	}
 	return e.Buf, e.Err()
-}
-
-// mayWait returns what tells the connection that its goroutine may wait.
-func mayWait(x *command.Call) func() {
-	return func() {
-		if x.Unit.BeforeDisk != nil {
-			x.Unit.BeforeDisk(false)
-		}
-	}
 }
 
 // Restore makes a JSON text the value of a key, which was old.

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/bloom"
 	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
 	"github.com/ringside-kv/ringside/resp/internal/types/json"
 	"github.com/ringside-kv/ringside/resp/internal/types/json/document"
@@ -15,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/types/zsets"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
+	filter "github.com/ringside-kv/ringside/store/bloom"
 	"github.com/ringside-kv/ringside/store/collection"
 	"github.com/ringside-kv/ringside/store/rdb"
 )
@@ -184,6 +186,9 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 	if value.Type == rdb.JSON {
 		return json.Restore(x, key, old, value.Bytes, expiry)
 	}
+	if value.Type == rdb.Bloom {
+		return bloom.Restore(x, key, old, value, expiry)
+	}
 	if value.Type == rdb.List {
 		l := &x.List
 		l.MaxPacked = int(x.Limits.Packed.Load())
@@ -291,7 +296,7 @@ func payloadErrorText(err error) string {
 		return "ERR Bad data format"
 	case errors.Is(err, rdb.ErrMemory), errors.Is(err, document.ErrMemory):
 		return command.MsgNoMemory
-	case errors.Is(err, rdb.ErrTooLarge), errors.Is(err, document.ErrTooLarge):
+	case errors.Is(err, rdb.ErrTooLarge), errors.Is(err, document.ErrTooLarge), errors.Is(err, filter.ErrTooLarge):
 		return command.MsgTooLong
 	case errors.Is(err, rdb.ErrType):
 		return "ERR RESTORE: " + err.Error()

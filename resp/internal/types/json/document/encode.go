@@ -64,7 +64,9 @@ func (e *Encoder) Value(v *Value, depth int) {
 		if e.Open('[', depth) {
 			for i, item := range v.items {
 				e.Element(i, depth)
-				e.Value(item, depth+1)
+				if e.Value(item, depth+1); e.err != nil {
+					return
+				}
 			}
 			e.Close(']', len(v.items), depth)
 		}
@@ -72,7 +74,9 @@ func (e *Encoder) Value(v *Value, depth int) {
 		if e.Open('{', depth) {
 			for i, item := range v.items {
 				e.Member(i, v.keys[i], depth)
-				e.Value(item, depth+1)
+				if e.Value(item, depth+1); e.err != nil {
+					return
+				}
 			}
 			e.Close('}', len(v.items), depth)
 		}
@@ -90,6 +94,9 @@ func (e *Encoder) Open(bracket byte, depth int) bool {
 
 // Element begins an element, of a number, of what is at a depth.
 func (e *Encoder) Element(i, depth int) {
+	if e.err != nil {
+		return
+	}
 	if i > 0 {
 		e.Buf = append(e.Buf, ',')
 	}
