@@ -16,13 +16,16 @@ import (
 // removed from disk. Its methods may be called from any goroutine, also beside Close.
 type Pin struct {
 	*pin.Snapshot
-	s  *Store
-	at int64
+	Time int64 // the moment, in ms since 1970: keys that had expired by then do not exist
+	s    *Store
 }
 
 // drainTimeout is how long Freeze waits for units that run. Those that take longer, such as scripts, wait with
 // their latches held if they are to commit before thaw.
 const drainTimeout = 20 * time.Millisecond
+
+// PrepareFreeze writes most of what only the cache holds, so that Freeze has little to do. Commits go on meanwhile.
+func (s *Store) PrepareFreeze() error { return s.cleaner.CleanMost() }
 
 // Freeze pins what the store holds, and has no unit with latches begin, and nothing commit, until thaw is
 // called, soon. thaw may be called from any goroutine and more than once. What was pinned may wait for its
@@ -32,9 +35,8 @@ func (s *Store) Freeze() (p *Pin, thaw func(), err error) {
 	if err := s.cleaner.CleanMost(); err != nil {
 		return nil, nil, err
 	}
-	drain := func() { s.latches.Drain(drainTimeout) }
-	p.Snapshot, thaw, err = s.pins.Freeze(drain, func() (*pebble.Snapshot, error) {
-		p.at = s.now()
+	p.Snapshot, thaw, err = s.pins.Freeze(func() { s.latches.Drain(drainTimeout) }, func() (*pebble.Snapshot, error) {
+		p.Time = s.now()
 		if err := s.AcceptsRemovals(); err != nil {
 			return nil, err
 		}
@@ -46,13 +48,10 @@ func (s *Store) Freeze() (p *Pin, thaw func(), err error) {
 	return p, thaw, err
 }
 
-// Time is the moment, in ms since 1970: keys that had expired by then do not exist.
-func (p *Pin) Time() int64 { return p.at }
-
 // ScanIn is [Store.ScanIn] of what is pinned.
 func (p *Pin) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
 	err = p.Read(func(snapshot *pebble.Snapshot) (err error) {
-		v := view{s: p.s, now: p.at, own: new(ownChanges), snapshot: snapshot}
+		v := view{s: p.s, now: p.Time, own: new(ownChanges), snapshot: snapshot}
 		next, ended, err = v.scanIn(span, from, count, visit)
 		return err
 	})
@@ -63,7 +62,7 @@ func (p *Pin) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry) 
 // do may read it with the unit, and nothing else.
 func (p *Pin) View(u *Unit, key []byte, do func(Value) error) error {
 	return p.Read(func(snapshot *pebble.Snapshot) error {
-		u.Begin(p.at, nil)
+		u.Begin(p.Time, nil)
 		defer u.Abort()
 		place := u.Place(key)
 		prefix := layout.AppendDataPrefix(nil, place, key)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -169,5 +170,30 @@ func TestFreezeIsRefusedBetweenPartsOfUnit(t *testing.T) {
 	p.Close()
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFreezeHasLittleToDoOncePrepared has nothing dirty when commits begin to wait, and nothing that began to wait before.
+func TestFreezeHasLittleToDoOncePrepared(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	for i := range 100 {
+		s.set(t, fmt.Sprint("key", i), strings.Repeat("v", 5000), 0)
+	}
+	before := s.cache.DirtyBytes()
+	if err := s.PrepareFreeze(); err != nil {
+		t.Fatal(err)
+	}
+	if after := s.cache.DirtyBytes(); before < 256<<10 || after > 0 {
+		t.Errorf("%d bytes are dirty, and %d once the store is prepared", before, after)
+	}
+	prepared := time.Now()
+	p, thaw, err := s.Freeze()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	defer thaw()
+	if p.Since.Before(prepared) {
+		t.Error("units waited before the store was frozen")
 	}
 }

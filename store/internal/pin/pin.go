@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -42,6 +43,9 @@ type gate struct {
 // A Snapshot is what a store held at one moment. Its methods may be called from any goroutine, also beside
 // Close.
 type Snapshot struct {
+	// Since is when units began to wait.
+	Since time.Time
+
 	set      *Set
 	discards uint64
 	mu       sync.RWMutex     // held for reading by readers
@@ -60,7 +64,7 @@ func (s *Set) Freeze(drain func(), take func() (*pebble.Snapshot, error)) (p *Sn
 		s.gate.Store(nil)
 		close(g.over)
 	})
-	p = &Snapshot{set: s}
+	p = &Snapshot{set: s, Since: time.Now()}
 	drain()
 	g.commits.Store(true)
 	s.Commits.Lock() // commits that begin later see the gate

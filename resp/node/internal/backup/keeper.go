@@ -72,7 +72,6 @@ type session struct {
 	// policies tell which one of two copies of a key counts that moves.
 	policies *database.Policies
 	still    func() bool
-	began    time.Time
 	thaw     func()
 	// timer ends the hold, or then the session, if nothing comes. Keeper.mu guards it and held.
 	timer *time.Timer
@@ -124,8 +123,8 @@ func (k *Keeper) Answer(ctx context.Context, message []byte) []byte {
 
 func (k *Keeper) answer(ctx context.Context, q *request) (a answer, data []byte) {
 	switch q.Verb {
-	case verbPing:
-		return answer{}, nil
+	case verbPrepare:
+		return k.prepare(), nil
 	case verbHold:
 		return k.hold(q.ID, min(time.Duration(q.HoldMS)*time.Millisecond, maxHold)), nil
 	case verbRelease:
@@ -154,6 +153,18 @@ func (k *Keeper) unknown() answer {
 	return refuse(false, "node %s does not have the backup any more: it was restarted, or the client of the backup was gone, or nobody has read or renewed the backup for %v", k.cfg.Self, pinLife)
 }
 
+// prepare does what can be done before commits wait. Without it, those of a node with little in its cache would wait for
+// those of a node with much.
+func (k *Keeper) prepare() (a answer) {
+	if k.cfg.Store == nil {
+		return a // hold refuses
+	}
+	if err := k.cfg.Store.PrepareFreeze(); err != nil {
+		return refuse(false, "node %s: %v", k.cfg.Self, err)
+	}
+	return a
+}
+
 // hold has no commit begin for at most d, and pins what there is.
 func (k *Keeper) hold(id string, d time.Duration) answer {
 	if k.cfg.Store == nil {
@@ -170,7 +181,7 @@ func (k *Keeper) hold(id string, d time.Duration) answer {
 	}
 	// The mark comes before the rows, and both before the pin.
 	lapses, _ := k.cfg.Lease.Mark()
-	s := &session{k: k, id: id, still: func() bool { return k.cfg.Lease.HeldSince(lapses) }, began: time.Now(), held: true}
+	s := &session{k: k, id: id, still: func() bool { return k.cfg.Lease.HeldSince(lapses) }, held: true}
 	if s.order, _ = orderOf(k.cfg.State()); s.order.Change() != 0 {
 		return refuse(true, "databases are being swapped")
 	}
@@ -232,7 +243,7 @@ func (k *Keeper) release(ctx context.Context, id string) answer {
 	rows, ok := k.cfg.Served()
 	same, leased := ok && slices.EqualFunc(s.rows, rows, sameRow), s.still()
 	s.thaw()
-	a := answer{HeldMicros: time.Since(s.began).Microseconds()}
+	a := answer{HeldMicros: time.Since(s.pin.Since).Microseconds()}
 	for _, r := range s.rows {
 		keys, size := k.cfg.Store.SizeOf([]ring.Range{r.Range})
 		a.KeysAbout += keys

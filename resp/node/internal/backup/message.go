@@ -8,7 +8,7 @@ import (
 
 // Verbs of requests.
 const (
-	verbPing    = "ping"
+	verbPrepare = "ping" // its name in earlier versions, which do nothing
 	verbHold    = "hold"
 	verbRelease = "release"
 	verbRead    = "read"

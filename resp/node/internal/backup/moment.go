@@ -21,8 +21,8 @@ import (
 const (
 	// attempts is how often a moment is tried.
 	attempts = 5
-	// pingTimeout is how long connections to all primaries may take.
-	pingTimeout = time.Second
+	// prepareTimeout is how long connections to all primaries may take, and they to write what only their caches hold.
+	prepareTimeout = 5 * time.Second
 )
 
 // errAgain is what another attempt may not meet.
@@ -116,9 +116,9 @@ func (k *Keeper) try(ctx context.Context) (*moment.Moment, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:])
 	m := &moment.Moment{ID: hex.EncodeToString(id[:])}
-	// Connections are made first, so that writes are not held meanwhile.
-	soon, cancel := context.WithTimeout(ctx, pingTimeout)
-	_, err = k.askAll(soon, nodes, &request{Verb: verbPing})
+	// Connections are made first, and most of the caches is written, so that writes are not held meanwhile.
+	soon, cancel := context.WithTimeout(ctx, prepareTimeout)
+	_, err = k.askAll(soon, nodes, &request{Verb: verbPrepare})
 	cancel()
 	if err != nil {
 		return nil, err

@@ -148,7 +148,7 @@ func (st *stream) write(s *session) (keys int64, err error) {
 		return 0, err
 	}
 	for _, fact := range [][2]string{
-		{"redis-ver", "7.4.0"}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(s.pin.Time()/1000, 10)},
+		{"redis-ver", "7.4.0"}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(s.pin.Time/1000, 10)},
 		{"made-by", "ringside"}, {"backup-id", s.id}, {"backup-node", s.k.cfg.Self},
 	} {
 		if err := w.Aux(fact[0], fact[1]); err != nil {
