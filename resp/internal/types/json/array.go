@@ -143,18 +143,16 @@ func cmdArrpop(x *command.Call) {
 		}
 		return v.Pop(int(max(min(command.Numbered(o.index, n), n-1), 0))), nil
 	}
-	e.reply = func(results []*document.Value) {
-		at := len(x.Buf)
+	e.reply = func(results []*document.Value) bool {
 		if !q.Legacy {
 			x.Array(len(results))
 		}
 		for _, r := range results {
 			if !replyPopped(x, r, o.form) {
-				x.Buf = x.Buf[:at]
-				x.ReplyTooLarge()
-				return
+				return false
 			}
 		}
+		return true
 	}
 	e.run(x, q)
 }

@@ -31,8 +31,9 @@ type edit struct {
 	otherwise string
 	// change changes a value and returns the result of it, nil if there is none. Values within others come first.
 	change func(*document.Value) (result *document.Value, err error)
-	// reply replies with all results: nil for what does not fit. Of a legacy path it is the last one alone.
-	reply func(results []*document.Value)
+	// reply replies with all results: nil for what does not fit. Of a legacy path it is the last one alone. It returns
+	// false if there is no room for the reply, and nothing is written then.
+	reply func(results []*document.Value) bool
 	// keeps: a change without a result changes nothing.
 	keeps bool
 }
@@ -74,8 +75,10 @@ func (e *edit) run(x *command.Call, q *path.Query) {
 		results = results[last : last+1]
 	}
 	at := len(x.Buf)
-	if e.reply(results); x.RefusedByLimit {
-		return // nothing is written
+	if !e.reply(results) {
+		x.Buf = x.Buf[:at]
+		x.ReplyTooLarge()
+		return
 	}
 	made := len(x.Buf)
 	if !changed || k.put(e.event) {
@@ -85,11 +88,10 @@ func (e *edit) run(x *command.Call, q *path.Query) {
 }
 
 // numbers replies with results that are integers, an array of them unless the path is a legacy one.
-func numbers(x *command.Call, q *path.Query) func([]*document.Value) {
-	return func(results []*document.Value) {
+func numbers(x *command.Call, q *path.Query) func([]*document.Value) bool {
+	return func(results []*document.Value) bool {
 		if !x.FitsReply(int64(len(results)) * command.ElementReply) {
-			x.ReplyTooLarge()
-			return
+			return false
 		}
 		if !q.Legacy {
 			x.Array(len(results))
@@ -101,6 +103,7 @@ func numbers(x *command.Call, q *path.Query) func([]*document.Value) {
 				replyNumber(x, r)
 			}
 		}
+		return true
 	}
 }
 
@@ -155,15 +158,14 @@ func calculate(x *command.Call, event string, ofInts func(z, a, b *big.Int) *big
 		v.Set(document.NewInt(n.Int64()))
 		return document.NewInt(n.Int64()), nil
 	}
-	e.reply = func(results []*document.Value) { replyCalculated(x, q, results) }
+	e.reply = func(results []*document.Value) bool { return replyCalculated(x, q, results) }
 	e.run(x, q)
 }
 
 // replyCalculated replies with numbers: in RESP3 as an array of them, in RESP2 as text.
-func replyCalculated(x *command.Call, q *path.Query, results []*document.Value) {
+func replyCalculated(x *command.Call, q *path.Query, results []*document.Value) bool {
 	if x.Proto >= 3 {
-		numbers(x, &path.Query{})(results)
-		return
+		return numbers(x, &path.Query{})(results)
 	}
 	enc := document.Encoder{Limit: x.Limits.OutputBuffer.Load(), Grow: x.Take}
 	if q.Legacy {
@@ -180,10 +182,10 @@ func replyCalculated(x *command.Call, q *path.Query, results []*document.Value) 
 		enc.Close(']', len(results), 0)
 	}
 	if enc.Err() != nil || !x.FitsReply(int64(len(enc.Buf))) {
-		x.ReplyTooLarge()
-		return
+		return false
 	}
 	x.Bulk(enc.Buf)
+	return true
 }
 
 func cmdToggle(x *command.Call) {
@@ -201,12 +203,13 @@ func cmdToggle(x *command.Call) {
 	}
 	e.reply = numbers(x, q)
 	if q.Legacy {
-		e.reply = func(results []*document.Value) {
+		e.reply = func(results []*document.Value) bool {
 			if n, _ := results[0].Int(); n == 1 {
 				x.BulkString("true")
 			} else {
 				x.BulkString("false")
 			}
+			return true
 		}
 	}
 	e.run(x, q)

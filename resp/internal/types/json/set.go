@@ -77,7 +77,7 @@ func cmdSet(x *command.Call) {
 			x.Error(msg)
 			return
 		} else if !changed {
-			if !k.replied() {
+			if !k.failed {
 				x.Null()
 			}
 			return
@@ -124,15 +124,12 @@ func (k *key) add(q *path.Query, value func() (*document.Value, error)) (changed
 	}
 	v, err := value()
 	if err != nil {
-		fail(k.x, err)
+		k.fail(err)
 		return false, ""
 	}
 	found[0].Add(last.Name, v)
 	return true, ""
 }
-
-// replied reports whether a reply of the command is there.
-func (k *key) replied() bool { return len(k.x.Buf) > k.x.Start }
 
 func cmdMerge(x *command.Call) {
 	if len(x.Args) > 4 {
@@ -169,7 +166,7 @@ func cmdMerge(x *command.Call) {
 	case msg != "":
 		x.Error(msg)
 	case !changed:
-		if !k.replied() {
+		if !k.failed {
 			x.Null()
 		}
 	case k.put("json.merge"):
@@ -191,7 +188,7 @@ func (k *key) merge(q *path.Query, patch *document.Value) (changed bool, msg str
 	}
 	for _, m := range found {
 		if err := m.Merge(patch, k.x.Take); err != nil {
-			fail(k.x, err)
+			k.fail(err)
 			return false, ""
 		}
 	}
@@ -256,7 +253,7 @@ func cmdMset(x *command.Call) {
 				x.Error(msg)
 				return
 			}
-			if k.replied() {
+			if k.failed {
 				return
 			}
 			k.changed, all = k.changed || changed, all && changed

@@ -34,6 +34,14 @@ type key struct {
 	root *document.Value
 	// changed: root is not what the store has.
 	changed bool
+	// failed: the command has replied with an error.
+	failed bool
+}
+
+// fail replies with an error.
+func (k *key) fail(err error) {
+	fail(k.x, err)
+	k.failed = true
 }
 
 // fail replies with an error.
@@ -149,7 +157,7 @@ func arguments(x *command.Call, texts [][]byte) (values []*document.Value, ok bo
 func (k *key) find(q *path.Query) ([]path.Match, bool) {
 	found, err := q.Select(k.root, k.x.Take)
 	if err != nil {
-		fail(k.x, err)
+		k.fail(err)
 		return nil, false
 	}
 	return found, true
