@@ -124,7 +124,10 @@ func (k *Keeper) Answer(ctx context.Context, message []byte) []byte {
 func (k *Keeper) answer(ctx context.Context, q *request) (a answer, data []byte) {
 	switch q.Verb {
 	case verbPrepare:
-		return k.prepare(), nil
+		if a = k.awaitSteps(ctx, q.Steps); a.Error == "" {
+			a = k.prepare()
+		}
+		return a, nil
 	case verbHold:
 		return k.hold(q.ID, min(time.Duration(q.HoldMS)*time.Millisecond, maxHold)), nil
 	case verbRelease:
@@ -147,6 +150,22 @@ func (k *Keeper) answer(ctx context.Context, q *request) (a answer, data []byte)
 		return answer{}, nil
 	}
 	return refuse(false, "node %s does not know the request %.20q", k.cfg.Self, q.Verb), nil
+}
+
+// awaitSteps waits until the node knows of steps by which keys have moved.
+func (k *Keeper) awaitSteps(ctx context.Context, steps uint64) answer {
+	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
+	defer cancel()
+	for steps > 0 && policiesOf(k.cfg.State(), nil).Steps(-1) < steps {
+		timer := time.NewTimer(time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return refuse(true, "node %s has not heard that the moving of keys is paused", k.cfg.Self)
+		}
+	}
+	return answer{}
 }
 
 func (k *Keeper) unknown() answer {

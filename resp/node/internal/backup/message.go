@@ -23,6 +23,8 @@ type request struct {
 	ID     string `json:"id"`
 	HoldMS int64  `json:"hold_ms,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
+	// Steps has a node prepare only when it knows of these steps, or of later ones.
+	Steps uint64 `json:"steps,omitempty"`
 }
 
 // An answer is a line of JSON, behind which the bytes of a stream may follow.

@@ -133,6 +133,13 @@ func (k *Keeper) try(ctx context.Context) (*moment.Moment, error) {
 		defer resume(ctx)
 	}
 	swaps, steps := describe(m, k.cfg.State())
+	if steps > 0 { // a node that hears of the pause only when it holds would spoil the moment
+		soon, cancel = context.WithTimeout(ctx, prepareTimeout)
+		_, err = k.askAll(soon, nodes, &request{Verb: verbPrepare, Steps: steps})
+		if cancel(); err != nil {
+			return nil, err
+		}
+	}
 	soon, cancel = context.WithTimeout(ctx, maxHold)
 	held, err := k.askAll(soon, nodes, &request{Verb: verbHold, ID: m.ID, HoldMS: maxHold.Milliseconds()})
 	cancel()
