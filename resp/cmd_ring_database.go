@@ -147,9 +147,8 @@ func cmdRingDatabase(x *call) {
 	}
 }
 
-// cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of data n are here, once
-// this node runs no request for one since it knows of the change, which is one of a policy, a swap, or a step that moves
-// keys.
+// cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of data n are here (0 for a step), once
+// this node runs no request for one since it knows of the change, which is one of a policy, a swap, or a step of a move.
 func cmdRingDrained(x *call) {
 	n, ok1 := wire.ParseInt(x.Args[2])
 	change, err := strconv.ParseUint(string(x.Args[3]), 10, 64)
@@ -183,7 +182,9 @@ func cmdRingDrained(x *call) {
 		x.Error("TRYAGAIN this node still runs requests for keys of the database")
 		return
 	}
-	if keys, err := ownKeys(x, int(n)); err != nil {
+	if len(ranges) > 1 { // a step, of which nobody asks how many keys there are: that is a look at all slices
+		x.Int(0)
+	} else if keys, err := ownKeys(x, int(n)); err != nil {
 		x.Fail(err)
 	} else {
 		x.Int(keys)

@@ -181,8 +181,7 @@ type coverage struct {
 // inDatabase stands in front of the number of data other than 0 in requests between nodes.
 const inDatabase = "DATABASE"
 
-// inLayout stands likewise in front of the head of the keys that SCAN lists while there may be two, and how often the
-// policy was changed.
+// inLayout stands likewise in front of the head of the keys that SCAN lists, and how often the policy was changed.
 const inLayout = "LAYOUT"
 
 // cmdRingPart is this node's part of a command that another node's client has sent:
