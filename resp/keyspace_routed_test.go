@@ -271,7 +271,7 @@ func TestRangesWithoutACopyAreNotEmpty(t *testing.T) {
 	if got := o.Do("SCAN", strconv.Itoa(1<<52-1)).String(); got != "-"+msgNoCopy {
 		t.Error(got)
 	}
-	o.Want("*($0 *)", "SCAN", strconv.Itoa(1<<52))
+	o.Want("*($0 *)", "SCAN", strconv.Itoa(1<<53))
 	o.Want("-ERR RING PART is what nodes send each other", "RING", "PART", "0", "", "DBSIZE")
 }
 

@@ -26,26 +26,31 @@ var Commands = []command.Row{
 	},
 	{
 		Name: "json.arrpop", Arity: -2, Group: "json", Run: cmdArrpop,
+		Frees: true,
 		Flags: command.FlagWrite | command.FlagModule,
 		Keys:  command.OneKey("RW access update"),
 	},
 	{
 		Name: "json.arrtrim", Arity: 5, Group: "json", Run: cmdArrtrim,
+		Frees: true,
 		Flags: command.FlagWrite | command.FlagModule,
 		Keys:  command.OneKey("RW access update"),
 	},
 	{
 		Name: "json.clear", Arity: -2, Group: "json", Run: cmdClear,
+		Frees: true,
 		Flags: command.FlagWrite | command.FlagModule,
 		Keys:  command.OneKey("RW access update"),
 	},
 	{
 		Name: "json.del", Arity: -2, Group: "json", Run: cmdDel,
+		Frees: true,
 		Flags: command.FlagWrite | command.FlagModule,
 		Keys:  command.OneKey("RW access delete"),
 	},
 	{
 		Name: "json.forget", Arity: -2, Group: "json", Run: cmdDel,
+		Frees: true,
 		Flags: command.FlagWrite | command.FlagModule,
 		Keys:  command.OneKey("RW access delete"),
 	},
