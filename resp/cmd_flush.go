@@ -289,7 +289,7 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 func clearSpans(x *call, spans []ring.Range, done store.Waiter, may func(*store.Held) error) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
-	// The data may be that of another database by now, or keys may have begun to move.
+	// A swap may have changed whose data this is, or a move of keys may have begun.
 	stale := x.conn.from != nil && (x.agreed.routes.swaps() != routes.swaps() || x.agreed.routes.steps(x.Row, x.agreed.data) != routes.steps(x.Row, x.agreed.data))
 	if routes != nil && (stale || !spanset.Cover(routes.spans, spans) || routes.Policies.Swapping()) {
 		return command.ErrMoved

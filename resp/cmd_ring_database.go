@@ -182,7 +182,7 @@ func cmdRingDrained(x *call) {
 		x.Error("TRYAGAIN this node still runs requests for keys of the database")
 		return
 	}
-	if len(ranges) > 1 { // a step, of which nobody asks how many keys there are: that is a look at all slices
+	if len(ranges) > 1 { // a step of a move needs no count, and a count reads all slices
 		x.Int(0)
 	} else if keys, err := ownKeys(x, int(n)); err != nil {
 		x.Fail(err)

@@ -211,8 +211,8 @@ func TestListsThroughANodeThatHasNotHeardOfAMove(t *testing.T) {
 	})
 }
 
-// TestScanOverTwoChangesOfAPolicy goes on with a scan, which may have begun while keys move, after the policy was changed
-// and changed back: each key that is there throughout is returned.
+// TestScanOverTwoChangesOfAPolicy begins a scan, also during a move, changes the policy and changes it back: the rest of the
+// scan returns each key that is there throughout.
 func TestScanOverTwoChangesOfAPolicy(t *testing.T) {
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})

@@ -117,8 +117,8 @@ type Course struct {
 	// be 0; otherwise 0 is the end.
 	At    store.Cursor
 	Fresh bool
-	// Flips is that of the policy by which the scan goes on. Nodes that know of another number list nothing: before keys
-	// begin to move, or after, a key might be at the other place.
+	// Flips is the number of changes of the policy that the scan knows. A node that knows of another number lists nothing,
+	// since a key may be at the other place there.
 	Flips uint64
 	// Token is that of stored keys.
 	Token func(stored []byte) ring.Token
