@@ -50,9 +50,6 @@ func ownKeys(x *call, number int) (n int64, err error) {
 	return n, err
 }
 
-// maxDraws is how often RANDOMKEY draws while it meets copies that do not count.
-const maxDraws = 64
-
 // cmdRandomkey draws a node by its number of keys, and there a key. Another node is
 // answered with the number and the key.
 func cmdRandomkey(x *call) {
@@ -69,9 +66,7 @@ func cmdRandomkey(x *call) {
 	var key []byte
 	var keys int64
 	err := x.own(func(spans []ring.Range) (err error) {
-		for tries := 0; tries == 0 || tries < maxDraws && key != nil && !x.srv.policies().Serves(key); tries++ {
-			key, err = x.allKeys().RandomKeyIn(x.database(), spans)
-		}
+		key, err = keyspace.DrawServed(x.allKeys(), x.database(), spans, x.srv.policies().Serves)
 		for _, span := range spans { // by the store: this node may not know of the database yet
 			if load, err := x.srv.store.DatabaseLoad(x.database(), span); err == nil {
 				keys += load.Keys

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/keyspace"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -138,10 +139,7 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 const maxOwnTries = 100
 
 // AllKeys are the keys as the command is to see them: in a script with what that has changed.
-func (x *call) allKeys() interface {
-	ScanIn(span ring.Range, from store.Cursor, count int, visit func(store.Entry) bool) (next store.Cursor, ended bool, err error)
-	RandomKeyIn(database int, spans []ring.Range) ([]byte, error)
-} {
+func (x *call) allKeys() keyspace.Stored {
 	if x.InScript {
 		return x.Unit
 	}
