@@ -58,6 +58,8 @@ type Config struct {
 	healthPeriod time.Duration
 	// mostDirty is how many bytes may be dirty; default: by the sizes of memtables and cache. For tests.
 	mostDirty int64
+	// closing bounds what Close does. For tests.
+	closing closingLimits
 }
 
 // EnsureDefaults fills in what is not set.
@@ -83,6 +85,7 @@ func (c *Config) EnsureDefaults() {
 	if c.healthPeriod == 0 {
 		c.healthPeriod = time.Second
 	}
+	c.closing.ensureDefaults(c.MemTable)
 }
 
 // Validate reports every fault at once.

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/tuning"
@@ -200,9 +201,9 @@ func (dc *discarder) excise(sts []layout.Interval) error {
 	select {
 	case <-flushed:
 	case <-dc.s.stop:
-		return errStopped
+		return cleaner.ErrStopped
 	case <-dc.s.health.fatal:
-		return errStopped
+		return cleaner.ErrStopped
 	}
 	// Pebble takes what it cannot read beside a cut for nothing, and drops the rest of
 	// the table with it.
@@ -221,7 +222,7 @@ func (dc *discarder) excise(sts []layout.Interval) error {
 			}
 		}
 	}
-	dc.s.health.damageRemoved()
+	dc.s.health.merges.Removed()
 	return nil
 }
 

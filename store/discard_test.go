@@ -228,7 +228,7 @@ func TestDamageMetBeforeItWasCutOut(t *testing.T) {
 	defer s.mustClose(t)
 	events, met := s.health.listener(), fmt.Errorf("a block: %w", pebble.ErrCorruption)
 	events.CompactionBegin(pebble.CompactionInfo{JobID: 1 << 30})
-	s.health.damageRemoved()
+	s.health.merges.Removed()
 	events.CompactionBegin(pebble.CompactionInfo{JobID: 1<<30 + 1})
 	events.CompactionEnd(pebble.CompactionInfo{JobID: 1 << 30, Err: met})
 	if err := s.Writable(); err != nil {

@@ -23,6 +23,7 @@ func crashConfig(fs vfs.FS, mode Fsync) Config {
 	cfg.Cache = 1 << 20
 	cfg.BlockCache = 1 << 20
 	cfg.mostDirty = 8 << 10 // so that the cleaner has to work
+	cfg.closing.kept = 1    // so that each Close writes tables
 	return cfg
 }
 
@@ -158,6 +159,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 				for _, percent := range []int{0, 50} {
 					taken = append(taken, aftermath{afterCrash(fs, rng, percent), p})
 				}
+				taken = append(taken, aftermath{afterCrash(fs, rng, 100), h.promised()})
 			})
 			for range 2 {
 				s := openTest(t, crashConfig(step, mode))

@@ -31,13 +31,8 @@ type health struct {
 	refusals    refusal.Reasons
 	minFreeDisk atomic.Int64 // bytes; 0: no reserve
 	diskMu      sync.Mutex   // of checkDisk
-	damageMu    sync.Mutex   // of the four that follow
-	// damageErr is why tables cannot be merged, since damageSince.
-	damageErr   error
-	damageSince time.Time
-	cuts        int         // how often damage has been cut out of the tables
-	compactions map[int]int // that run: job to cuts when it began
 	damage      damage.List
+	merges      damage.Merges
 	fatal       chan struct{} // closed by noteFatal
 	fatalOnce   sync.Once
 	openFailed  chan error   // has an error once flushes failed again and again; openPebble reads it
@@ -48,7 +43,7 @@ func (h *health) init(cfg *Config) {
 	h.cfg, h.log = cfg, cfg.Logger
 	h.refusals.Init(cfg.Logger)
 	h.fatal, h.openFailed = make(chan struct{}), make(chan error, 1)
-	h.compactions = make(map[int]int)
+	h.merges.Init(cfg.DamageGrace, &h.refusals, h.log)
 	h.minFreeDisk.Store(cfg.MinFreeDisk)
 }
 
@@ -96,9 +91,7 @@ func (s *Store) healthLoop() {
 	defer tick.Stop()
 	for {
 		s.health.checkDisk()
-		s.health.damageMu.Lock()
-		s.health.refuseDamaged()
-		s.health.damageMu.Unlock()
+		s.health.merges.Refuse()
 		if s.health.isRecoverable() {
 			if err := s.recoverLog(); err != nil && !s.isStopping() {
 				s.log.Error("recovery failed, trying again", "err", err)
@@ -196,46 +189,14 @@ func (s *Store) recoverLog() error {
 	return nil
 }
 
-var errStopped = errors.New("store is stopping")
-
 // flushTables waits until everything committed before is in tables, and removes its log. It returns an error when
 // the log fails meanwhile.
 func (s *Store) flushTables() error {
-	var before uint64
-	var flushed <-chan struct{}
-	err := s.cleaner.MayWrite() // cutLog and AsyncFlush wait for room in the memtables as commits do
-	if err == nil {
-		before, err = s.housekeeper.cutLog()
-	}
-	if err == nil {
-		err = s.cleaner.CleanAll()
-	}
-	if err == nil {
-		err = s.cleaner.MayWrite()
-	}
-	if err == nil {
-		flushed, err = s.db.AsyncFlush()
-	}
+	before, flushed, err := s.logKeeper.startFlush(s.stop)
 	if err != nil {
-		return fmt.Errorf("write out memtables: %w", err)
+		return err
 	}
-	tick := time.NewTicker(s.cfg.healthPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-flushed:
-			return s.wal.Drop(before)
-		case <-s.stop:
-			return errStopped
-		case <-s.health.fatal:
-			return errStopped
-		case <-tick.C:
-			// No table is complete before the log has recovered.
-			if err := s.wal.Failed(); err != nil {
-				return fmt.Errorf("write out memtables: %w", err)
-			}
-		}
-	}
+	return s.logKeeper.awaitFlush(before, flushed, s.stop)
 }
 
 // newReclaimer returns what merges tables while the disk is short.
@@ -279,7 +240,7 @@ func (h *health) listener() *pebble.EventListener {
 			h.damage.Add(info.Bounds.Start, info.Bounds.End.Key)
 		},
 		FlushEnd:        func(info pebble.FlushInfo) { h.tablesWritten(info.Err) },
-		CompactionBegin: func(info pebble.CompactionInfo) { h.compactionBegan(info.JobID) },
+		CompactionBegin: func(info pebble.CompactionInfo) { h.merges.Begin(info.JobID) },
 		CompactionEnd:   func(info pebble.CompactionInfo) { h.compactionEnded(info.JobID, info.Err) },
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			h.stalls.Add(1)
@@ -299,54 +260,17 @@ func (h *health) tablesFailed(err error) {
 		default: // it is read only while the store is being opened
 		}
 	}
-	if !pebble.IsCorruptionError(err) { // see compactionEnded
+	if !pebble.IsCorruptionError(err) { // see damage.Merges
 		h.refusals.Set(refusal.Tables, fmt.Errorf("write tables: %w", err))
 	}
 }
 
-func (h *health) compactionBegan(job int) {
-	h.damageMu.Lock()
-	defer h.damageMu.Unlock()
-	h.compactions[job] = h.cuts
-}
-
-// compactionEnded notes whether damage keeps tables from being merged. Until they are too many nothing is lost by
-// going on, so there is some time to remove the damage. A compaction that began before damage was cut out may have
-// met what is gone: what is not gone, the next one meets.
 func (h *health) compactionEnded(job int, err error) {
 	h.tablesWritten(err)
-	h.damageMu.Lock()
-	defer h.damageMu.Unlock()
-	cuts := h.compactions[job]
-	delete(h.compactions, job)
-	if !pebble.IsCorruptionError(err) || cuts != h.cuts {
-		return
+	if !pebble.IsCorruptionError(err) {
+		err = nil
 	}
-	if h.damageErr == nil {
-		err = fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err)
-		h.damageErr, h.damageSince = err, time.Now()
-		if h.cfg.DamageGrace > 0 {
-			h.log.Error("writes will be refused if the damage stays", "in", h.cfg.DamageGrace, "err", err)
-		}
-	}
-	h.refuseDamaged()
-}
-
-// refuseDamaged refuses writes once the grace is over; damageMu is held.
-func (h *health) refuseDamaged() {
-	if h.damageErr != nil && !h.isRefusedFor(refusal.Damage) && time.Since(h.damageSince) >= h.cfg.DamageGrace {
-		h.refusals.Set(refusal.Damage, h.damageErr)
-	}
-}
-
-// damageRemoved notes that damage has been cut out of the tables. If there is more, it will be
-// met again.
-func (h *health) damageRemoved() {
-	h.damageMu.Lock()
-	defer h.damageMu.Unlock()
-	h.damageErr = nil
-	h.cuts++
-	h.refusals.Set(refusal.Damage, nil)
+	h.merges.End(job, err)
 }
 
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.

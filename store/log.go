@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/wal"
@@ -100,6 +101,51 @@ func (k *logKeeper) loop() {
 			s.health.refusals.Set(refusal.Tables, nil)
 		case !s.isStopping():
 			s.log.Error("writing out tables failed", "err", err)
+		}
+	}
+}
+
+// startFlush has everything committed before written to tables, and returns up to which record that is, and what is
+// closed when it is there. It writes no more dirty lines once stop is closed.
+func (k *logKeeper) startFlush(stop <-chan struct{}) (before uint64, flushed <-chan struct{}, err error) {
+	s := k.s
+	err = s.cleaner.MayWrite() // cutLog and AsyncFlush wait for room in the memtables as commits do
+	if err == nil {
+		before, err = s.housekeeper.cutLog()
+	}
+	if err == nil {
+		err = s.cleaner.CleanAll(stop)
+	}
+	if err == nil {
+		err = s.cleaner.MayWrite()
+	}
+	if err == nil {
+		flushed, err = s.db.AsyncFlush()
+	}
+	if err != nil {
+		err = fmt.Errorf("write out memtables: %w", err)
+	}
+	return before, flushed, err
+}
+
+// awaitFlush waits until a flush has ended, and removes the log of what is in tables by then.
+func (k *logKeeper) awaitFlush(before uint64, flushed, stop <-chan struct{}) error {
+	s := k.s
+	tick := time.NewTicker(s.cfg.healthPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-flushed:
+			return s.wal.Drop(before)
+		case <-stop:
+			return cleaner.ErrStopped
+		case <-s.health.fatal:
+			return cleaner.ErrStopped
+		case <-tick.C:
+			// No table is complete before the log has recovered.
+			if err := s.wal.Failed(); err != nil {
+				return fmt.Errorf("write out memtables: %w", err)
+			}
 		}
 	}
 }

@@ -25,9 +25,9 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/pin"
+	"github.com/ringside-kv/ringside/store/internal/readtime"
 	"github.com/ringside-kv/ringside/store/internal/recall"
 	"github.com/ringside-kv/ringside/store/internal/reclaim"
-	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
 	"github.com/ringside-kv/ringside/store/internal/wal"
@@ -77,7 +77,7 @@ type Store struct {
 	// methods of the store.
 	health
 	loads
-	readTimes
+	readTime
 	scanner
 	digests
 	discarder
@@ -89,6 +89,7 @@ type Store struct {
 	reclaim     *reclaim.Reclaimer
 
 	stop    chan struct{}
+	written chan struct{} // closed once Close writes no tables any more
 	loops   sync.WaitGroup
 	closing atomic.Bool
 
@@ -96,6 +97,8 @@ type Store struct {
 	// skew is added to the wall clock; for tests.
 	skew atomic.Int64
 }
+
+type readTime = readtime.Average
 
 // Open opens a data directory, or creates it. The caller must Close the store.
 func Open(cfg Config) (*Store, error) {
@@ -108,6 +111,7 @@ func Open(cfg Config) (*Store, error) {
 		token:    database.TokenFunc(cfg.Token),
 		log:      cfg.Logger,
 		stop:     make(chan struct{}),
+		written:  make(chan struct{}),
 		openedAt: time.Now(),
 	}
 	s.taps.SetCommits(&s.commits)
@@ -161,7 +165,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = s.wal.Close() })
-	s.files = files.ForPebble(fs, logDir, s.wal.Sync, s.stop)
+	s.files = files.ForPebble(fs, logDir, s.wal.Sync, s.written)
 	s.health.files = s.files
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
@@ -242,53 +246,3 @@ func (s *Store) Now() int64 { return s.now() }
 func (s *Store) SetSkew(ahead time.Duration) { s.skew.Store(ahead.Milliseconds()) }
 
 func (s *Store) isStopping() bool { return s.closing.Load() }
-
-// Crash leaves on disk what the end of the process at this moment would: what units commit
-// from then on gets ErrReadOnly or ErrUnknown and does not reach the log, and Close does not
-// make up for it. Reads go on until Close, which must still follow.
-func (s *Store) Crash() {
-	s.wal.End(ErrCrashed)
-	s.health.refusals.Set(refusal.Shutdown, ErrCrashed)
-}
-
-// Close ends the store: what has been committed is made durable, whatever the
-// fsync mode. All units must have ended.
-func (s *Store) Close() error {
-	if s.closing.Swap(true) {
-		return ErrClosed
-	}
-	close(s.stop)
-	done := make(chan error, 1)
-	go func() { done <- s.shutdown() }()
-	var err error
-	select {
-	case err = <-done:
-	case <-s.health.fatal:
-		// A goroutine of Pebble's holds its locks for ever; see Fatalf. The
-		// directory stays locked until the process ends.
-		err = s.health.fatalError()
-	}
-	if err != nil {
-		return fmt.Errorf("close %s: %w", s.cfg.Dir, err)
-	}
-	return nil
-}
-
-func (s *Store) shutdown() error {
-	s.loops.Wait()
-	s.pins.Close()
-	s.syncs.Close()
-	_ = s.wal.Sync() // Failed says it
-	var errs []error
-	if s.AcceptsRemovals() == nil {
-		errs = append(errs, s.housekeeper.checkpointCounts())
-	}
-	if !errors.Is(s.wal.Failed(), ErrCrashed) {
-		s.health.refusals.Set(refusal.Shutdown, ErrClosed)
-	}
-	// A log that failed before has told the waiters concerned.
-	errs = append(errs, s.wal.Sync(), s.db.Close(), s.wal.Close())
-	s.blocks.Unref()
-	s.cache.Close()
-	return errors.Join(append(errs, s.lock.Close())...)
-}

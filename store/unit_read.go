@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -218,4 +220,15 @@ func (u *Unit) Version(key []byte) Version {
 		panic("store: version of a key whose latch is not held")
 	}
 	return u.s.versions.Of(p).After(p, u.noted)
+}
+
+// getEntry reads one entry from Pebble.
+func getEntry(u *Unit, key []byte) (value []byte, closer io.Closer, err error) {
+	if u.BeforeDisk != nil {
+		u.BeforeDisk(true)
+	}
+	began := time.Now()
+	value, closer, err = u.s.db.Get(key)
+	u.s.readTime.Note(time.Since(began))
+	return value, closer, err
 }

@@ -104,9 +104,18 @@ func (cl *Cleaner) pause(d time.Duration) {
 	}
 }
 
-// CleanAll cleans all lines that are dirty now, and pauses half of the time.
-func (cl *Cleaner) CleanAll() error {
+// ErrStopped reports that there was no time to clean all lines.
+var ErrStopped = errors.New("store is stopping")
+
+// CleanAll cleans all lines that are dirty now, and pauses half of the time. It returns ErrStopped once stop is
+// closed.
+func (cl *Cleaner) CleanAll(stop <-chan struct{}) error {
 	for next := 0; next <= LastSlice; {
+		select {
+		case <-stop:
+			return ErrStopped
+		default:
+		}
 		began := time.Now()
 		var err error
 		if next, err = cl.cleanGroup(next, LastSlice); err != nil {

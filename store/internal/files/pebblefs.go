@@ -39,7 +39,7 @@ type PebbleFS struct {
 }
 
 // ForPebble returns a file system for Pebble on another one. logs is the directory of logs. logFirst
-// makes all that has been appended to the store's log durable. stop is closed when the store is.
+// makes all that has been appended to the store's log durable. stop is closed before Pebble is.
 func ForPebble(fs vfs.FS, logs string, logFirst func() error, stop <-chan struct{}) *PebbleFS {
 	return &PebbleFS{FS: fs, logs: filepath.Clean(logs), logFirst: logFirst, stop: stop}
 }

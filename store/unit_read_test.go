@@ -2,32 +2,9 @@ package store
 
 import (
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
-
-func TestReadsAreQuickUnlessTheDiskIsSlow(t *testing.T) {
-	var r readTimes
-	for _, step := range []struct {
-		reads int
-		took  time.Duration
-		quick bool
-	}{
-		{0, 0, true}, {100, 20 * time.Microsecond, true},
-		{1, time.Second, true}, // the processor was elsewhere
-		{20, 5 * time.Millisecond, false},
-		{200, 90 * time.Microsecond, true},
-		{200, 150 * time.Microsecond, false},
-	} {
-		for range step.reads {
-			r.note(step.took)
-		}
-		if r.ReadsAreQuick() != step.quick {
-			t.Errorf("after %d reads of %v: quick %v, average %v", step.reads, step.took, !step.quick, time.Duration(r.average.Load()))
-		}
-	}
-}
 
 // Before a unit reads from disk, it says whether that is one entry.
 func TestUnitTellsOfReadsFromDisk(t *testing.T) {
@@ -47,7 +24,7 @@ func TestUnitTellsOfReadsFromDisk(t *testing.T) {
 	if len(told) != 1 || !told[0] {
 		t.Errorf("a key that the cache does not have: %v, want one brief read", told)
 	}
-	if s.readTimes.average.Load() == 0 {
+	if s.readTime.Of() == 0 {
 		t.Error("the time of the read is not known")
 	}
 	u.Abort()
