@@ -130,13 +130,13 @@ func TestCloseEndsWhenTablesCannotBeWritten(t *testing.T) {
 		}
 		return nil
 	}}, FsyncEverySec)
-	cfg.closing.time = 50 * time.Millisecond
+	cfg.closing.time, cfg.healthPeriod = time.Hour, 10*time.Millisecond
 	s = openTest(t, cfg)
 	fill(t, s, keys)
 	if err := s.Close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
-	if n := tries.Load(); n == 0 || n > 5 {
+	if n := tries.Load(); n == 0 || n > 20 {
 		t.Errorf("tables were tried %d times", n)
 	}
 	s = openTest(t, memConfig(fs, FsyncEverySec))

@@ -143,7 +143,11 @@ func (k *logKeeper) awaitFlush(before uint64, flushed, stop <-chan struct{}) err
 			return cleaner.ErrStopped
 		case <-tick.C:
 			// No table is complete before the log has recovered.
-			if err := s.wal.Failed(); err != nil {
+			err := s.wal.Failed()
+			if err == nil && s.isStopping() {
+				err = s.Writable() // tables that failed once are left to the next start
+			}
+			if err != nil {
 				return fmt.Errorf("write out memtables: %w", err)
 			}
 		}
