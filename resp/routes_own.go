@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/keyspace"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
@@ -149,10 +150,13 @@ func (x *call) allKeys() keyspace.Stored {
 // eachOwn visits every key that the node serves, until visit returns false.
 func (x *call) eachOwn(visit func(store.Entry) bool) error {
 	return x.own(func(spans []ring.Range) error {
+		var pace background.Pacer
 		more := true
 		for _, span := range spans {
 			_, _, err := x.allKeys().ScanIn(span, store.CursorAt(span.Start), maxCount, func(e store.Entry) bool {
-				more = visit(e)
+				if more = visit(e); !x.InScript { // a script holds latches
+					pace.Step()
+				}
 				return more
 			})
 			if err != nil || !more {

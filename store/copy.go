@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/digest"
 	"github.com/ringside-kv/ringside/store/internal/latch"
@@ -113,6 +114,7 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	if theirs != nil && layout.ComparePositions(c.r, theirs.End, end) < 0 {
 		end = theirs.End
 	}
+	background.Yield()
 	c.s.pins.Await()
 	latched, ok := c.s.latches.LockWithin(latch.AppendOf(c.u.latched[:0], st))
 	c.u.latched = nil

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/counts"
@@ -72,10 +73,12 @@ func (dc *discarder) checkTables(ctx context.Context, st layout.Interval, pace f
 	for _, level := range levels {
 		for i := range level {
 			table := &level[i]
+			var step background.Pacer
 			err := dc.readTable(table.BackingSSTNum.String(), func(iter sstable.Iterator) error {
 				// The file may hold more: what has been cut out of the table.
 				first, last, size := slices.MaxFunc([][]byte{lower, table.Smallest.UserKey}, bytes.Compare), table.Largest.UserKey, 0
 				for kv := iter.SeekGE(first, 0); kv != nil && bytes.Compare(kv.K.UserKey, upper) < 0 && bytes.Compare(kv.K.UserKey, last) <= 0; kv = iter.Next() {
+					step.Step()
 					value, _, err := kv.Value(nil)
 					if err != nil {
 						return err
@@ -109,7 +112,9 @@ func (dc *discarder) checkInterval(ctx context.Context, st layout.Interval, kind
 		return dc.s.readFailed(err)
 	}
 	size := 0
+	var step background.Pacer
 	for ok := iter.First(); ok && err == nil; ok = iter.Next() {
+		step.Step()
 		var value []byte
 		value, err = iter.ValueAndErr()
 		if size += len(iter.Key()) + len(value); size >= checkStep {

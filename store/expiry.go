@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -65,6 +66,7 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 	if err != nil {
 		return 0, from, x.s.readFailed(err)
 	}
+	background.Yield()
 	var due []expiring
 	next = from
 	for iter.First(); iter.Valid() && n < expireBatch; iter.Next() {
@@ -117,6 +119,7 @@ func (x *expirer) expireUnfinished(now int64) error {
 	for i := range x.unfinished {
 		d := x.unfinished[i : i+1]
 		d[0].more = false
+		background.Yield()
 		_, err := x.expireKeys(now, d, nil)
 		if err != nil {
 			errs = append(errs, err)

@@ -78,8 +78,9 @@ func (f *fieldTimes) ConstructTimed(key []byte, v *Value, typ Type, fill func(se
 	return nil
 }
 
-// fieldBatch is how many fields are removed at a time because their time has come.
-const fieldBatch = 256
+// fieldBatch is how many fields are removed at a time because their time has come. Meanwhile the key's latch is held,
+// and requests have a processor less.
+const fieldBatch = 64
 
 // ExpireFieldsOnRead is for a command that has read v, a hash at key of which fields may be due:
 // it removes some of them, as a read of an expired key removes that. What is left, and what v still

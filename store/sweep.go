@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -33,6 +34,7 @@ func (x *expirer) sweepDropped() error {
 	}
 	from := []byte{layout.KindExpiry}
 	for from != nil && !x.s.isStopping() {
+		background.Yield()
 		if from, err = x.sweepIndex(from, sts); err != nil {
 			x.sweepPending.Store(true)
 			return err

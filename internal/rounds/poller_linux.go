@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ringside-kv/ringside/internal/background"
 )
 
 // A Poller has the parked connections and gives them their turns. Its methods may be called from any
@@ -23,6 +25,7 @@ type Poller struct {
 	file  *os.File // of epoll: package os closes it, and its waiting is known to the scheduler
 	raw   syscall.RawConn
 	ask   func(fd uintptr) bool // askOnce, made once
+	waits atomic.Bool           // the leader, for events
 
 	// What epoll has told and is not seen to yet: events[next:end]. Only the leader asks for more, when
 	// nothing is left.
@@ -45,6 +48,8 @@ type Poller struct {
 	conns  []*Conn // by descriptor
 	closed chan struct{}
 	done   sync.WaitGroup
+	// unlisted ends that work in the background calls nudge.
+	unlisted func()
 }
 
 const (
@@ -78,6 +83,7 @@ func newPoller(helpers int) (*Poller, error) {
 	if p.raw, err = p.file.SyscallConn(); err != nil {
 		return nil, errors.Join(err, p.file.Close())
 	}
+	p.unlisted = background.OnYield(p.nudge)
 	p.done.Add(1)
 	go p.lead(0)
 	return p, nil
@@ -85,6 +91,7 @@ func newPoller(helpers int) (*Poller, error) {
 
 // Close ends the poller. All its connections have been closed, and their handlers have returned.
 func (p *Poller) Close() error {
+	p.unlisted()
 	close(p.closed)
 	err := p.file.Close()
 	p.done.Wait()
@@ -229,8 +236,17 @@ func (p *Poller) take() (c *Conn, more bool) {
 // await waits for events, and calls helpers for many. It returns false when the poller is closed.
 func (p *Poller) await() bool {
 	p.asked = 0
-	if p.raw.Read(p.ask) != nil || p.asked == 0 {
-		return false
+	for p.asked == 0 {
+		p.waits.Store(true)
+		err := p.raw.Read(p.ask)
+		p.waits.Store(false)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			_ = p.file.SetReadDeadline(time.Time{})
+			continue
+		}
+		if err != nil || p.asked == 0 {
+			return false
+		}
 	}
 	p.round.Lock()
 	p.next, p.end = 0, p.asked
@@ -241,6 +257,20 @@ func (p *Poller) await() bool {
 		go p.help()
 	}
 	return true
+}
+
+// nudge wakes the leader if it waits and there are events. The scheduler wakes it by itself, but only when a processor
+// has nothing to do, and else every ten milliseconds.
+func (p *Poller) nudge() {
+	if !p.waits.Load() {
+		return
+	}
+	ready := unix.PollFd{Fd: int32(p.epoll), Events: unix.POLLIN}
+	var never unix.Timespec
+	n, _, _ := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&ready)), 1, uintptr(unsafe.Pointer(&never)), 0, 0, 0)
+	if n == 1 {
+		_ = p.file.SetReadDeadline(time.Unix(1, 0))
+	}
 }
 
 // askOnce asks for events. It returns false if there are none: then it is called again when there

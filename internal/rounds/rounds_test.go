@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/internal/socket"
 )
@@ -258,6 +259,37 @@ func TestTurnThatDoesNotEndIsPassedBy(t *testing.T) {
 	ask(t, stuck, "c")
 	if e.turns.Load() == 0 {
 		t.Error("it had no turn")
+	}
+}
+
+// TestWorkInTheBackgroundGivesWay has work in the background compute on the only processor: a request gets its turn
+// when that yields, and need not wait until the scheduler looks for requests by itself, every ten milliseconds.
+func TestWorkInTheBackgroundGivesWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	open := startPoller(t)
+	client, e := open("unix", nil) // what is written is there at once
+	soon := 0
+	const requests, yields = 20, 8
+	for range requests {
+		ask(t, client, "a")
+		resptest.WaitFor(t, "the connection is parked", e.conn.parked.Load)
+		resptest.WaitFor(t, "the leader waits", e.conn.p.waits.Load)
+		if _, err := client.Write([]byte("b")); err != nil {
+			t.Fatal(err)
+		}
+		before := e.turns.Load() + e.alone.Load()
+		for y := 0; y < yields && e.turns.Load()+e.alone.Load() == before; y++ {
+			background.Yield()
+		}
+		if e.turns.Load()+e.alone.Load() > before {
+			soon++
+		}
+		if _, err := io.ReadFull(client, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if soon < requests/2 { // the system may take the processor from the test
+		t.Errorf("%d of %d requests had their turn within %d yields", soon, requests, yields)
 	}
 }
 

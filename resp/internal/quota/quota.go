@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -276,6 +277,7 @@ func (q *Quota) keepAhead(a *account) {
 			return
 		default:
 		}
+		background.Yield()
 		if _, evicted := q.round(a, limit-limit/50); evicted == 0 {
 			return
 		}

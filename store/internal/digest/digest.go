@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/ops"
@@ -101,6 +102,7 @@ func New(src walk.Source, r ring.Range, from layout.Position, n int) (*Digests, 
 	sum.reset()
 	var pos, last layout.Position
 	var buf []byte
+	var pace background.Pacer
 	left := max(n, 1)
 	for ; left >= 0 && w.Next(); left-- {
 		pos = w.AppendPosition(pos[:0])
@@ -116,6 +118,7 @@ func New(src walk.Source, r ring.Range, from layout.Position, n int) (*Digests, 
 		var e uint64
 		e, buf = EntrySum(w, pos, buf)
 		sum.add(e)
+		pace.Step()
 		g.Count++
 		last = append(last[:0], pos...)
 	}
@@ -356,7 +359,9 @@ func LiveSum(src walk.Source, r ring.Range, sp Span, at time.Time) (uint64, erro
 	var pos layout.Position
 	var buf []byte
 	now := at.UnixMilli()
+	var pace background.Pacer
 	for n := 0; n < mostLive && w.Next(); n++ {
+		pace.Step()
 		if w.Head.Expired(now) { // also within a key
 			w.SkipKey()
 			continue

@@ -35,7 +35,7 @@ func Set(opts *pebble.Options, memTable int64) {
 		l := &opts.Levels[i]
 		l.BlockSize = 16 << 10
 		l.IndexBlockSize = 256 << 10
-		l.FilterPolicy = bloom.FilterPolicy(10)
+		l.FilterPolicy = yielding{bloom.FilterPolicy(10)}
 		l.FilterType = pebble.TableFilter
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -173,6 +174,7 @@ type dumper struct {
 	payload []byte
 	keys    int64
 	began   time.Time
+	pace    background.Pacer
 }
 
 func (d *dumper) span(span ring.Range) error {
@@ -207,6 +209,7 @@ func (d *dumper) key(key []byte) error {
 	if d.st.ctx.Err() != nil {
 		return errStopped
 	}
+	d.pace.Step()
 	var expiry int64
 	found := false
 	err := d.s.pin.View(d.unit, key, func(v store.Value) (err error) {
