@@ -75,6 +75,8 @@ func (k *keyFinder) find(ctx context.Context, args [][]byte) ([][]byte, error) {
 	switch {
 	case c == nil && len(k.known) == 0 && len(args) > 1:
 		return args[1:2], nil
+	case numbered[name]:
+		return numberedKeys(args), nil
 	case c == nil || c.movable:
 		return k.ask(ctx, args)
 	case c.first <= 0 || c.first >= len(args):
@@ -89,6 +91,21 @@ func (k *keyFinder) find(ctx context.Context, args [][]byte) ([][]byte, error) {
 		keys = append(keys, args[i])
 	}
 	return keys, nil
+}
+
+// numbered are commands whose second argument says how many keys follow it. A source is not asked for their keys, since
+// their arguments may be long.
+var numbered = map[string]bool{"eval": true, "evalsha": true, "eval_ro": true, "evalsha_ro": true, "fcall": true, "fcall_ro": true}
+
+func numberedKeys(args [][]byte) [][]byte {
+	if len(args) < 3 {
+		return nil
+	}
+	n, err := strconv.Atoi(string(args[2]))
+	if err != nil || n < 0 || n > len(args)-3 {
+		return nil
+	}
+	return args[3 : 3+n]
 }
 
 // ask has the source find the keys.

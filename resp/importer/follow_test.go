@@ -139,6 +139,25 @@ func TestFollowOnceCopiesEverything(t *testing.T) {
 	}
 }
 
+// Ringside gives an importer all values in its file, also those that a Redis 7.0 gets later or not at all.
+func TestFollowOnceCopiesEverythingOfRingside(t *testing.T) {
+	source, target := startTarget(t), startTarget(t)
+	fill(t, source, rand.New(rand.NewPCG(9, 10)))
+	for i := range 300 {
+		do(t, source, "HSET", fmt.Sprint("timed", i), "a", 1, "b", 2)
+		do(t, source, "HPEXPIRE", fmt.Sprint("timed", i), 3_600_000, "FIELDS", 1, "a")
+		do(t, source, "JSON.SET", fmt.Sprint("doc", i), "$", fmt.Sprintf(`{"n":%d,"pad":"%s"}`, i, strings.Repeat("x", i*i)))
+		do(t, source, "BF.MADD", fmt.Sprint("seen", i), i, i+1)
+	}
+	do(t, source, "BF.RESERVE large 0.0001 1000000")
+	do(t, source, "BF.MADD large 1 2 3")
+	if c := once(t, followConfig(source, target, "")); c.Lost != 0 {
+		t.Errorf("%+v", c)
+	}
+	wantSame(t, source, target, 0, 0)
+	wantSame(t, source, target, 3, 3)
+}
+
 // While clients write to the source, the import ends at any moment and goes on from its state file, or from an
 // older one, as after a crash.
 func TestInterruptedImportEndsWithTheSameData(t *testing.T) {

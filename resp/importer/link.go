@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -164,7 +165,7 @@ func (l *link) handshake(id string, offset int64) (r syncReply, err error) {
 		return r, err
 	}
 	// Old sources do not know some of these, and do well without.
-	for _, words := range [][]string{{"listening-port", "1"}, {"capa", "eof", "capa", "psync2"}} {
+	for _, words := range [][]string{{"listening-port", "1"}, {"capa", "eof", "capa", "psync2", "capa", psync.CapaAnyValue}} {
 		var refused *refusal
 		if _, err := l.do(append([]string{"REPLCONF"}, words...)...); err != nil && !errors.As(err, &refused) {
 			return r, err

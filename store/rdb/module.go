@@ -103,6 +103,9 @@ func decodeModule(body []byte, most limit) (Value, error) {
 	return v, err
 }
 
+// IsModule reports whether a payload has a value of a module, which only servers with that module can read.
+func IsModule(payload []byte) bool { return len(payload) > 0 && payload[0] == typeModule }
+
 // Pieces returns what reads the pieces of a value of a module.
 func (v *Value) Pieces() *Pieces { return &Pieces{rest: v.body, most: v.most} }
 

@@ -94,5 +94,6 @@ func infoRingside(w *Info) {
 	w.Line("replicas_pending_keys", o.Pending)
 	w.Line("replicas_behind_bytes", o.Behind())
 	w.Line("replicas_values_skipped", o.Skipped)
+	w.Line("replicas_module_values", o.Modules)
 	w.Line("replicas_closed", o.Closed)
 }

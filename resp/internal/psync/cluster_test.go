@@ -140,9 +140,10 @@ func infoField(t testing.TB, c doer, name string) string {
 	return ""
 }
 
-// awaitSame waits until a replica has what the cluster has.
+// awaitSame deletes values of modules and waits until a replica has what the cluster has.
 func awaitSame(t testing.TB, c *clustertest.Cluster, node int, r *redis.Client) {
 	t.Helper()
+	deleteModuleValues(t, c.Client(node))
 	cfg := importer.FollowConfig{
 		Config: importer.Config{
 			Target: client.Config{Addrs: []string{r.Options().Addr}}, Stats: new(importer.Stats), RetryFor: resptest.Patience,
@@ -169,7 +170,7 @@ func awaitSame(t testing.TB, c *clustertest.Cluster, node int, r *redis.Client) 
 func change(r *rand.Rand, group int) []any {
 	key := func(name string) string { return fmt.Sprintf("{%d}%s%d", group, name, r.IntN(6)) }
 	n := r.IntN(1000)
-	switch r.IntN(36) {
+	switch r.IntN(44) {
 	case 0:
 		return []any{"LPUSH", key("queue"), n, strings.Repeat("x", n)}
 	case 1:
@@ -236,8 +237,56 @@ func change(r *rand.Rand, group int) []any {
 		return []any{"LSET", key("queue"), 0, n}
 	case 32:
 		return []any{"XSETID", key("log"), fmt.Sprintf("%d-1", time.Now().UnixMilli()+int64(n))}
+	case 33:
+		return []any{"JSON.SET", key("doc"), "$", fmt.Sprintf(`{"n":%d,"list":[1],"pad":"%s"}`, n, strings.Repeat("x", n*(n%20)))}
+	case 34:
+		return []any{"JSON.NUMINCRBY", key("doc"), "$..n", n}
+	case 35:
+		return []any{"JSON.ARRAPPEND", key("doc"), "$.list", n, `"ä"`}
+	case 36:
+		return []any{"BF.MADD", key("seen"), n, n + 1, n + 2}
+	case 37:
+		return []any{"BF.RESERVE", key("seen"), "0.001", 1 + n*n%50_000}
+	case 38:
+		return []any{"SET", key("doc"), n} // of another type
+	case 39:
+		return []any{"DEL", key("doc"), key("seen")}
+	case 40:
+		return []any{"COPY", key("doc"), key("seen"), "REPLACE"}
 	}
 	return []any{"INCRBY", key("counter"), n}
+}
+
+// deleteModuleValues deletes what a Redis without modules does not have.
+func deleteModuleValues(t testing.TB, cl *redis.Client) {
+	t.Helper()
+	ctx := context.Background()
+	for database := range 4 {
+		for _, typ := range []string{"ReJSON-RL", "MBbloom--"} {
+			cursor := "0"
+			for {
+				pipe := cl.Pipeline()
+				pipe.Do(ctx, "SELECT", database)
+				scan := pipe.Do(ctx, "SCAN", cursor, "TYPE", typ, "COUNT", 1000)
+				pipe.Do(ctx, "SELECT", 0)
+				if _, err := pipe.Exec(ctx); err != nil {
+					t.Fatal(err)
+				}
+				reply, _ := scan.Slice()
+				for _, key := range reply[1].([]any) {
+					pipe.Do(ctx, "SELECT", database)
+					pipe.Do(ctx, "DEL", key)
+				}
+				pipe.Do(ctx, "SELECT", 0)
+				if _, err := pipe.Exec(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if cursor = reply[0].(string); cursor == "0" {
+					break
+				}
+			}
+		}
+	}
 }
 
 // A writer writes random changes through the nodes of a cluster until stop.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store/rdb"
 )
 
 const (
@@ -95,8 +96,13 @@ func (f *feeder) write(k *waiting, reply *wire.Reply) {
 		h.pending.again([]*waiting{k}, 0)
 		return
 	}
-	if skipped {
+	switch {
+	case skipped:
 		h.s.skipped.Add(1)
+	case isModule(reply):
+		if h.s.modules.Add(1) == 1 {
+			h.s.cfg.Logger.Warn("replicas are sent JSON values or Bloom filters: a replica without RedisJSON and RedisBloom does not have these keys")
+		}
 	}
 	h.stream.write(k.database, f.out)
 	h.pending.sent(k, len(f.out))
@@ -105,19 +111,39 @@ func (f *feeder) write(k *waiting, reply *wire.Reply) {
 	}
 }
 
+// restoreOrDelete gives a key a value of a module, or deletes it where the replica lacks the module. A RESTORE outside of a
+// script would be an error in the stream, which a replica may be set to stop at, and would leave an earlier value.
+const restoreOrDelete = `if redis.pcall('RESTORE',KEYS[1],ARGV[1],ARGV[2],'REPLACE','ABSTTL').err then redis.call('DEL',KEYS[1]) end`
+
+// valueHead is how many bytes of a reply to RING VALUE stand before the payload.
+const valueHead = 8
+
+// isModule reports whether a reply to RING VALUE has a value of a module.
+func isModule(reply *wire.Reply) bool {
+	return reply.Kind != wire.KindError && len(reply.Text) > valueHead && rdb.IsModule(reply.Text[valueHead:])
+}
+
 // appendValue appends the command that gives a key the value of a reply to RING VALUE, or deletes it: if it does not
 // exist, or if a replica does not take it.
 func appendValue(b []byte, key string, reply *wire.Reply, tooNew bool) (commands []byte, skipped bool) {
-	const head = 8
-	if skipped = tooNew || len(reply.Text) > maxPayload; skipped || len(reply.Text) <= head {
+	if skipped = tooNew || len(reply.Text) > maxPayload; skipped || len(reply.Text) <= valueHead {
 		return wire.AppendRequest(b, "DEL", key), skipped
 	}
 	expiry := binary.LittleEndian.Uint64(reply.Text)
+	if isModule(reply) {
+		b = wire.AppendArray(b, 6)
+		b = wire.AppendBulkString(b, "EVAL")
+		b = wire.AppendBulkString(b, restoreOrDelete)
+		b = wire.AppendBulkString(b, "1")
+		b = wire.AppendBulkString(b, key)
+		b = wire.AppendBulkInt(b, int64(expiry))
+		return wire.AppendBulk(b, reply.Text[valueHead:]), false
+	}
 	b = wire.AppendArray(b, 6)
 	b = wire.AppendBulkString(b, "RESTORE")
 	b = wire.AppendBulkString(b, key)
 	b = wire.AppendBulkInt(b, int64(expiry))
-	b = wire.AppendBulk(b, reply.Text[head:])
+	b = wire.AppendBulk(b, reply.Text[valueHead:])
 	b = wire.AppendBulkString(b, "REPLACE")
 	return wire.AppendBulkString(b, "ABSTTL"), false
 }

@@ -214,6 +214,36 @@ func TestReplicaGetsFunctionsAndValuesThatItsVersionKnows(t *testing.T) {
 	})
 }
 
+// A Redis without RedisJSON and RedisBloom follows without the values of these modules, and without an error that it
+// could be set to stop at.
+func TestReplicaWithoutModulesFollows(t *testing.T) {
+	c := clustertest.Start(t, clustertest.Config{Nodes: 1})
+	cl := c.Client(0)
+	do(t, cl, "JSON.SET doc $ {}")
+	do(t, cl, "BF.ADD seen x")
+	do(t, cl, "SET string 1")
+	p := newProxy(t, c, 0)
+	r := startReplica(t, p, "--propagation-error-behavior", "panic-on-replicas")
+	process := infoField(t, r, "run_id")
+	resptest.WaitFor(t, "the string", func() bool { return do(t, r, "GET string") == "1" })
+	do(t, cl, "DEL string")
+	do(t, cl, "JSON.SET string $ [1]") // the replica must not keep the string
+	do(t, cl, "PEXPIRE doc 100000")
+	do(t, cl, "BF.MADD seen y z")
+	do(t, cl, "SET last 1")
+	resptest.WaitFor(t, "the end of the string", func() bool { return do(t, r, "DBSIZE") == "1" && do(t, r, "GET last") == "1" })
+	do(t, cl, "DEL doc")
+	do(t, cl, "SET doc 2")
+	resptest.WaitFor(t, "the value of another type", func() bool { return do(t, r, "GET doc") == "2" })
+	if n := infoField(t, cl, "sync_full"); n != "1" {
+		t.Errorf("%s full synchronizations", n)
+	}
+	if now := infoField(t, r, "run_id"); now != process {
+		t.Error("the replica was started anew")
+	}
+	reached(t, cl, "replicas_module_values", 2) // at least those of seen and string
+}
+
 // TestReplicaThatReadsNothingIsClosed speaks as a replica that loads the file and takes nothing after it.
 func TestReplicaThatReadsNothingIsClosed(t *testing.T) {
 	c := clustertest.Start(t, clustertest.Config{Nodes: 1})

@@ -15,7 +15,12 @@ type Conf struct {
 	host string // where clients reach the replica; empty: where it connects from
 	port int
 	eof  bool // it reads files whose length is not known before
+	any  bool // it reads values of every RDB version and of modules
 }
+
+// CapaAnyValue is a capability that importers of Ringside announce by REPLCONF capa: they read values of every RDB
+// version and of modules, so the file may hold all of them. Other servers ignore a capability that they do not know.
+const CapaAnyValue = "ringside-any-value"
 
 // Set takes the words of REPLCONF, and returns an error reply, or "".
 func (c *Conf) Set(words [][]byte) (refusal string) {
@@ -40,6 +45,7 @@ func (c *Conf) Set(words [][]byte) (refusal string) {
 			c.host = value
 		case wire.EqualFold(name, "capa"):
 			c.eof = c.eof || strings.EqualFold(value, "eof")
+			c.any = c.any || strings.EqualFold(value, CapaAnyValue)
 		case wire.EqualFold(name, "ack"), wire.EqualFold(name, "getack"), wire.EqualFold(name, "rdb-only"), wire.EqualFold(name, "version"):
 			// They say nothing of use before PSYNC.
 		default:
@@ -56,4 +62,11 @@ func (c *Conf) get() (host string, port int, eof bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.host, c.port, c.eof
+}
+
+// readsAny reports whether the replica has announced CapaAnyValue.
+func (c *Conf) readsAny() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.any
 }

@@ -189,7 +189,7 @@ func (r *replica) synchronize(ctx context.Context) error {
 	}
 	head := fmt.Sprintf("+FULLRESYNC %s %d\r\n", snap.h.id, snap.cursor.at)
 	if err = r.send([]byte(head)); err == nil {
-		err = snap.write(ctx, replicaWriter{r})
+		err = snap.write(ctx, replicaWriter{r}, r.link.Conf.readsAny())
 	}
 	snap.moment.Close()
 	if err != nil {

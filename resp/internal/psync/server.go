@@ -27,6 +27,7 @@ type Server struct {
 	running  sync.WaitGroup
 
 	skipped       atomic.Int64
+	modules       atomic.Int64
 	closed        atomic.Int64
 	full, partial atomic.Int64
 	partialErrors atomic.Int64
@@ -180,9 +181,10 @@ type Overview struct {
 	// Pending is how many changed keys wait to be sent.
 	Pending int
 	// Full and Partial are how many synchronizations there have been, PartialErrors how many replicas asked for a
-	// partial one and got a full one, Skipped how many values replicas could not get, and Closed how many replicas were
-	// closed for being silent or slow.
-	Full, Partial, PartialErrors, Skipped, Closed int64
+	// partial one and got a full one, Skipped how many values replicas could not get, Modules how many values of modules
+	// were sent, which a replica without the module does not have, and Closed how many replicas were closed for being
+	// silent or slow.
+	Full, Partial, PartialErrors, Skipped, Modules, Closed int64
 }
 
 // Behind is how many bytes the slowest replica was not sent yet.
@@ -207,6 +209,6 @@ func (s *Server) Overview() (o Overview) {
 	}
 	o.Backlog = s.cfg.Settings().Backlog
 	o.Full, o.Partial, o.PartialErrors = s.full.Load(), s.partial.Load(), s.partialErrors.Load()
-	o.Skipped, o.Closed = s.skipped.Load(), s.closed.Load()
+	o.Skipped, o.Modules, o.Closed = s.skipped.Load(), s.modules.Load(), s.closed.Load()
 	return o
 }

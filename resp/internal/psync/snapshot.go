@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/moment"
+	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
@@ -59,23 +60,26 @@ func (s *Server) trySnapshot(ctx context.Context) (*snapshot, error) {
 	return &snapshot{h, m, cursor}, nil
 }
 
-// write sends the file with a mark behind it.
-func (sn *snapshot) write(ctx context.Context, out io.Writer) error {
+// write sends the file with a mark behind it. anyValue: the replica reads values of every RDB version and of modules.
+func (sn *snapshot) write(ctx context.Context, out io.Writer, anyValue bool) error {
 	mark := newID()
 	if _, err := io.WriteString(out, "$EOF:"+mark+"\r\n"); err != nil {
 		return err
 	}
-	if err := sn.writeFile(ctx, out); err != nil {
+	if err := sn.writeFile(ctx, out, anyValue); err != nil {
 		return err
 	}
 	_, err := io.WriteString(out, mark)
 	return err
 }
 
-func (sn *snapshot) writeFile(ctx context.Context, out io.Writer) error {
+func (sn *snapshot) writeFile(ctx context.Context, out io.Writer, anyValue bool) error {
 	s := sn.h.s
 	settings := s.cfg.Settings()
 	_, version := settings.versions()
+	if anyValue {
+		version = rdbfile.MaxWriteVersion
+	}
 	w, err := rdbfile.NewWriter(out, version)
 	if err != nil {
 		return err
@@ -104,9 +108,12 @@ func (sn *snapshot) writeFile(ctx context.Context, out io.Writer) error {
 				s.skipped.Add(1)
 				return nil
 			}
-			err := w.Key(e.Database, e.Key, e.Payload, e.ExpireAt)
+			err := error(rdbfile.ErrVersion)
+			if anyValue || !rdb.IsModule(e.Payload) { // Redis ends its process at a value of a module that it lacks
+				err = w.Key(e.Database, e.Key, e.Payload, e.ExpireAt)
+			}
 			if errors.Is(err, rdbfile.ErrVersion) {
-				sn.h.touch(place{e.Database, string(e.Key)}) // what the version takes of it comes by the stream
+				sn.h.touch(place{e.Database, string(e.Key)}) // what the replica takes of it comes by the stream
 				return nil
 			}
 			return err
