@@ -2,10 +2,14 @@ package resp
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 )
 
@@ -173,4 +177,134 @@ func TestFiltersKeepTheirItemsAndGrow(t *testing.T) {
 	if got := o.Do("BF.LOADCHUNK", "new", "1", strings.Repeat("\xff", 20+53)).String(); got != "-ERR received bad data" {
 		t.Error(got)
 	}
+}
+
+// Random commands on filters answer as a set would: what was added is always there, and what was not hardly ever.
+func TestRandomFilterCommandsAnswerAsASet(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(randomtest.Seed(t), 42))
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	sets := map[string]map[string]bool{}
+	absent, wrong := 0, 0
+	key := func() string { return fmt.Sprint("{f}", rnd.IntN(4)) }
+	items := func() (all []string) {
+		for range 1 + rnd.IntN(1+rnd.IntN(40)) {
+			all = append(all, fmt.Sprint(rnd.IntN(3000)))
+		}
+		return all
+	}
+	// look compares replies with a set; add: the items are added.
+	look := func(k string, items []string, replies []resptest.Value, add bool) {
+		t.Helper()
+		if len(replies) != len(items) {
+			t.Fatalf("%d replies for %d items", len(replies), len(items))
+		}
+		for i, item := range items {
+			there := (replies[i].String() == ":1") != add // an item that is added is there if that is not new
+			switch {
+			case sets[k][item] && !there:
+				t.Fatalf("%s has lost %s", k, item)
+			case !sets[k][item]:
+				absent++
+				if there {
+					wrong++
+				}
+			}
+			if add {
+				sets[k][item] = true
+			}
+		}
+	}
+	for range randomtest.Length(4000, 600) {
+		k := key()
+		switch n := rnd.IntN(14); {
+		case n == 0 && sets[k] == nil:
+			o.Want("+OK", "BF.RESERVE", k, "0.001", fmt.Sprint(1+rnd.IntN(1+rnd.IntN(20_000))), "EXPANSION", fmt.Sprint(2+rnd.IntN(3)))
+			sets[k] = map[string]bool{}
+		case n < 3 && sets[k] != nil:
+			item := items()[:1]
+			look(k, item, []resptest.Value{o.Do("BF.ADD", k, item[0])}, true)
+		case n < 5 && sets[k] != nil:
+			all := items()
+			look(k, all, o.Do(append([]string{"BF.MADD", k}, all...)...).Elems, true)
+		case n < 6:
+			if sets[k] == nil {
+				sets[k] = map[string]bool{}
+			}
+			all := items()
+			look(k, all, o.Do(append([]string{"BF.INSERT", k, "ERROR", "0.001", "ITEMS"}, all...)...).Elems, true)
+		case n < 8:
+			all := items()
+			look(k, all, o.Do(append([]string{"BF.MEXISTS", k}, all...)...).Elems, false)
+		case n < 10:
+			item := items()[:1]
+			look(k, item, []resptest.Value{o.Do("BF.EXISTS", k, item[0])}, false)
+		case n == 10:
+			card, _ := strconv.Atoi(strings.TrimPrefix(o.Do("BF.CARD", k).String(), ":"))
+			if n := len(sets[k]); card > n || card < n-n/50-3 {
+				t.Fatalf("%s has %d items of %d", k, card, n)
+			}
+		case n == 11 && rnd.IntN(4) == 0:
+			o.Do("DEL", k)
+			delete(sets, k)
+		case n == 12 && sets[k] != nil:
+			other := key()
+			o.Want("+OK", "RESTORE", other, "0", o.Do("DUMP", k).Text, "REPLACE")
+			sets[other] = maps.Clone(sets[k])
+		case n == 13 && sets[k] != nil:
+			if other := key(); other != k {
+				o.Want("+OK", "RENAME", k, other)
+				sets[other] = sets[k]
+				delete(sets, k)
+			}
+		}
+	}
+	if wrong > 5+absent/100 {
+		t.Errorf("%d of %d absent items are said to be there", wrong, absent)
+	}
+}
+
+// A command with many items holds each block of a filter once, however many items have bits in it.
+func TestFilterCommandsWithManyItemsAreBounded(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	many := make([]string, 100_002)
+	for i := range many {
+		many[i] = strconv.Itoa(i)
+	}
+	allocated := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.TotalAlloc
+	}
+	do := func(words ...string) resptest.Value {
+		copy(many, words)
+		return o.Do(many...)
+	}
+	if n := len(do("BF.MADD", "f").Elems); n != 100_000 {
+		t.Errorf("%d replies", n)
+	}
+	before := allocated()
+	if n := strings.Count(do("BF.MEXISTS", "f").String(), ":1"); n != 100_000 {
+		t.Errorf("%d items are there", n)
+	}
+	if used := allocated() - before; used > 200<<20 { // a block for each bit would be more than 500 MB
+		t.Errorf("BF.MEXISTS has taken %d MiB", used>>20)
+	}
+	// A chain of very many filters takes no items without bound.
+	o.Want("+OK", "BF.RESERVE", "g", "0.1", "1", "EXPANSION", "1")
+	if got := do("BF.MADD", "g").String(); !strings.HasSuffix(got, "-ERR problem inserting into filter)") {
+		t.Errorf("%.100s", got)
+	}
+	o.Want("-ERR too many items at once for the number of filters", many...)
+	many[0] = "BF.MEXISTS"
+	o.Want("-ERR too many items at once for the number of filters", many...)
+	for _, args := range [][3]string{{"NaN", "10", "bad error rate"}, {"0", "10", "error rate must be"}, {"1", "10", "error rate must be"}, {"inf", "10", "error rate must be"},
+		{"-0.1", "10", "error rate must be"}, {"5e-324", "10", "Insufficient memory"}, {"0.1", "9223372036854775808", "bad capacity"},
+		{"0.1", "9223372036854775807", "capacity must be"}, {"0.1", "-1", "capacity must be"}, {"0.0000001", "1073741824", "Insufficient memory"}} {
+		if got := o.Do("BF.RESERVE", "none", args[0], args[1]).String(); !strings.HasPrefix(got, "-ERR "+args[2]) {
+			t.Errorf("%v: %s", args, got)
+		}
+	}
+	o.Want(":0", "EXISTS", "none")
 }

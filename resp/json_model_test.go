@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,6 +203,34 @@ func TestHostileJSONIsRefused(t *testing.T) {
 		}
 	}
 	o.Want(":0", "EXISTS", "k")
+	// What would look at too much, or take too much memory, is an error that says so.
+	patterns, paths, long := "", []string{"JSON.GET", "flat"}, []string{"JSON.GET", "flat"}
+	for i := range 2000 {
+		patterns += fmt.Sprintf(`||@=~"^\pL{%d}"`, 900-i%50)
+		paths = append(paths, fmt.Sprintf("$..x%d", i))
+		long = append(long, fmt.Sprintf("$[%d", i)+strings.Repeat(",0", 32_000)+"]")
+	}
+	o.Want("+OK", "JSON.SET", "flat", "$", "[["+strings.Repeat("0,", 100_000)+"0]]")
+	o.Want("+OK", "JSON.SET", "text", "$", `{"s":"`+strings.Repeat("ab", 1<<20)+`","p":"(a|b|ab)*c{1000}","l":[`+strings.Repeat("0,", 100_000)+"0]}")
+	for _, c := range []struct {
+		refusal string
+		args    []string
+	}{
+		{"looks at too many values", []string{"JSON.ARRINDEX", "flat", "$[0" + strings.Repeat(",0", 30_000) + "]", "1"}},
+		{"looks at too many values", []string{"JSON.GET", "text", "$.l[?($.s==$.s && @==1)]"}},
+		{"looks at too many values", []string{"JSON.GET", "text", `$.l[?($.s=~"(a|b|ab)*c{1000}")]`}},
+		{"looks at too many values", []string{"JSON.GET", "text", `$.l[?($.s=~$.p)]`}},
+		{"looks at too many values", paths},
+		{"the regular expressions are too large", []string{"JSON.GET", "flat", "$[?(@" + patterns + ")]"}},
+		{"not enough memory", long},
+		{"not enough memory", []string{"JSON.ARRAPPEND", "wide", "$..*..*", "[" + strings.Repeat("1,", 10_000) + "1]", strings.Repeat("[", 100) + strings.Repeat("]", 100)}},
+	} {
+		if got := o.Do(c.args...).String(); got[0] != '-' || !strings.Contains(got, c.refusal) {
+			t.Errorf("%.60q: %.200s", c.args, got)
+		}
+	}
+	// A comparison looks at no more than the smaller value.
+	o.Want("$[]", "JSON.GET", "flat", "$..[?($==[])]")
 	// A value grows step by step, but not beyond the depth.
 	o.Want("+OK", "JSON.SET", "k", "$", "[]")
 	path, depth := "$", 1
@@ -216,5 +245,82 @@ func TestHostileJSONIsRefused(t *testing.T) {
 	}
 	if depth != 127 {
 		t.Errorf("%d levels", depth)
+	}
+}
+
+// matched returns the values of a model that a path finds which ends with a step below every value.
+func matched(all []place, ends func(path string) bool) (found []string) {
+	for _, p := range all[1:] {
+		if !ends(p.path) {
+			continue
+		}
+		b, _ := json.Marshal(p.value)
+		found = append(found, string(b))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// Paths that find several values find those that a walk through a model in Go finds, and edit all of them.
+func TestJSONPathsFindWhatAModelFinds(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(randomtest.Seed(t), 41))
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	get := func(path string) (found []string) {
+		var values []any
+		reply := o.Do("JSON.GET", "k", path)
+		if err := json.Unmarshal([]byte(reply.Text), &values); err != nil {
+			t.Fatalf("%s: %s", path, reply)
+		}
+		for _, v := range values {
+			b, _ := json.Marshal(v)
+			found = append(found, string(b))
+		}
+		slices.Sort(found)
+		return found
+	}
+	for range randomtest.Length(1000, 100) {
+		var model any = []any{drawJSON(rnd, 5), drawJSON(rnd, 4)}
+		text, _ := json.Marshal(model)
+		o.Want("+OK", "JSON.SET", "k", "$", string(text))
+		all := places("$", model, nil, nil)
+		name := string(rune('a' + rnd.IntN(6)))
+		index := rnd.IntN(3)
+		for path, ends := range map[string]func(string) bool{
+			"$..*":                        func(string) bool { return true },
+			"$..['" + name + "']":         func(p string) bool { return strings.HasSuffix(p, "."+name) },
+			"$.*.*":                       func(p string) bool { return strings.Count(p, ".")+strings.Count(p, "[") == 2 },
+			fmt.Sprintf("$..[%d]", index): func(p string) bool { return strings.HasSuffix(p, fmt.Sprintf("[%d]", index)) },
+			"$.." + name + "[*]": func(p string) bool {
+				return strings.HasSuffix(p[:strings.LastIndexAny(p, "[.")], "."+name)
+			},
+		} {
+			if got, want := get(path), matched(all, ends); !slices.Equal(got, want) {
+				t.Fatalf("%s in %s\n got %s\nwant %s", path, text, got, want)
+			}
+		}
+		// Values within others that are removed, or replaced, do not matter.
+		path, outer := "$.."+name, 0
+		for _, p := range all {
+			if strings.HasSuffix(p.path, "."+name) && !strings.Contains(strings.TrimSuffix(p.path, "."+name)+".", "."+name+".") &&
+				!strings.Contains(p.path, "."+name+"[") {
+				outer++
+			}
+		}
+		if rnd.IntN(2) == 0 {
+			o.Want(fmt.Sprintf(":%d", outer), "JSON.DEL", "k", path)
+			if left := get(path); len(left) != 0 {
+				t.Fatalf("%s is left in %s", left, text)
+			}
+		} else if outer > 0 {
+			o.Want("+OK", "JSON.SET", "k", path, `{"x":[1]}`)
+			if got := get(path); len(got) != outer || got[0] != `{"x":[1]}` || got[outer-1] != got[0] {
+				t.Fatalf("%d values of %s in %s are %s", outer, path, text, got)
+			}
+			o.Do("JSON.ARRAPPEND", "k", path+".x", "2")
+			if got := get(path + ".x"); len(got) != outer || got[0] != "[1,2]" || got[outer-1] != got[0] {
+				t.Fatalf("%d lists of %s in %s are %s", outer, path, text, got)
+			}
+		}
 	}
 }

@@ -18,8 +18,11 @@ type Filter struct {
 	MaxPacked int
 	// MaxBytes is how many bytes of bits there may be.
 	MaxBytes int64
-	// Grow is asked for the memory of what changes, unless it is nil.
+	// Grow is asked for the memory of what changes and of what is kept, unless it is nil.
 	Grow func(bytes int64) bool
+	// Keep has each block read once: a unit holds all that it has read until it ends, so a command with many items
+	// would hold a block for each of their bits.
+	Keep bool
 
 	unit  *store.Unit
 	key   []byte
@@ -27,9 +30,12 @@ type Filter struct {
 	chain *bloom.Chain // nil: there is no filter
 	bits  []byte       // of a filter that is whole
 	sub   []byte       // scratch
-	// changed are the blocks that have changed, until they are written.
-	changed map[blockAt][]byte
-	fresh   int64 // of them: those that the store does not have
+	// changed are the blocks that have changed, until they are written, and firstChanged the first filter with some.
+	changed      map[blockAt][]byte
+	firstChanged uint32
+	fresh        int64 // of them: those that the store does not have
+	kept         []keptBlocks
+	starts       []uint64 // where in bits each filter begins
 }
 
 // blockAt says which block of which filter.
@@ -38,16 +44,16 @@ type blockAt struct{ link, block uint32 }
 // blockLen is how many bytes a block has. It is part of the format.
 const blockLen = 256
 
-// blockBytes is about what a block that changes takes in memory.
+// blockBytes is about what a block that changes, or is kept, takes in memory.
 const blockBytes = 2*blockLen + 64
 
-// ErrNoMemory says that there is no memory for what a filter changes.
-var ErrNoMemory = errors.New("no memory for the changes of the filter")
+// ErrNoMemory says that there is no memory for what a command reads or changes of a filter.
+var ErrNoMemory = errors.New("no memory for the blocks of the filter")
 
 // Open begins with the filter at a key; v is what GetWhole returned, or Get in a unit that holds the key's latch. The error
 // is [ErrType] if there is another value.
 func (f *Filter) Open(u *store.Unit, key []byte, v store.Value) error {
-	f.unit, f.key, f.v, f.chain, f.bits, f.changed, f.fresh = u, key, v, nil, nil, nil, 0
+	f.unit, f.key, f.v, f.chain, f.bits, f.changed, f.fresh, f.kept, f.starts = u, key, v, nil, nil, nil, 0, nil, nil
 	if !v.Exists() {
 		return nil
 	}
@@ -97,10 +103,13 @@ func (f *Filter) linkContains(link int, h bloom.Hash) (bool, error) {
 
 // start returns where in bits a filter begins.
 func (f *Filter) start(link uint32) (at uint64) {
-	for i := range link {
-		at += f.chain.Links[i].Bytes()
+	if len(f.starts) == 0 {
+		f.starts = append(f.starts, 0)
 	}
-	return at
+	for i := uint32(len(f.starts)); i <= link; i++ {
+		f.starts = append(f.starts, f.starts[i-1]+f.chain.Links[i-1].Bytes())
+	}
+	return f.starts[link]
 }
 
 // size returns how many bytes a block has: the last one of a filter may have fewer than others.
@@ -110,8 +119,10 @@ func (f *Filter) size(at blockAt) uint64 {
 
 // block returns a block, nil if all of its bits are zero. stored: the store has an element for it.
 func (f *Filter) block(at blockAt) (block []byte, stored bool, err error) {
-	if b, ok := f.changed[at]; ok {
-		return b, false, nil
+	if len(f.changed) > 0 && at.link >= f.firstChanged {
+		if b, ok := f.changed[at]; ok {
+			return b, false, nil
+		}
 	}
 	if !f.v.Exists() {
 		return nil, false, nil
@@ -123,6 +134,14 @@ func (f *Filter) block(at blockAt) (block []byte, stored bool, err error) {
 		}
 		return f.bits[from : from+f.size(at)], false, nil
 	}
+	if f.Keep {
+		return f.keptBlock(at)
+	}
+	return f.storedBlock(at)
+}
+
+// storedBlock reads a block.
+func (f *Filter) storedBlock(at blockAt) (block []byte, stored bool, err error) {
 	b, ok, err := f.unit.Element(f.key, &f.v, f.subKey(at))
 	if err != nil || !ok {
 		return nil, false, err
@@ -155,10 +174,10 @@ func (f *Filter) change(at blockAt) ([]byte, error) {
 	}
 	b := make([]byte, f.size(at))
 	copy(b, old)
-	if f.changed == nil {
-		f.changed = map[blockAt][]byte{}
+	if len(f.changed) == 0 {
+		f.changed, f.firstChanged = map[blockAt][]byte{}, at.link
 	}
-	f.changed[at] = b
+	f.changed[at], f.firstChanged = b, min(f.firstChanged, at.link)
 	if !stored {
 		f.fresh++
 	}

@@ -20,6 +20,7 @@ const (
 	msgTooLarge = "ERR Insufficient memory to create filter" // it would be larger than a value may be
 	msgInsert   = "ERR problem inserting into filter"        // it would become so
 	msgNoIter   = "ERR Second argument must be numeric"
+	msgItems    = "ERR too many items at once for the number of filters" // RedisBloom has no such error
 )
 
 // chunkBytes is how many bytes BF.SCANDUMP returns at once.
@@ -58,6 +59,27 @@ func openFound(x *command.Call) (*collection.Filter, bool) {
 		return nil, false
 	}
 	return f, ok
+}
+
+const (
+	// keepFrom is for how many items blocks that were read are kept.
+	keepFrom = 8
+	// maxLookups bounds the items of a command, each once for each filter of the chain.
+	maxLookups = 1 << 25
+)
+
+// openFor is open for a command with items.
+func openFor(x *command.Call, items [][]byte) (*collection.Filter, bool) {
+	f, ok := open(x)
+	if !ok {
+		return nil, false
+	}
+	f.Keep = len(items) >= keepFrom
+	if c := f.Chain(); c != nil && int64(len(items))*int64(len(c.Links)) > maxLookups {
+		x.RefuseByLimit(msgItems)
+		return nil, false
+	}
+	return f, true
 }
 
 // fail replies with an error of a filter.
@@ -140,7 +162,7 @@ func cmdInsert(x *command.Call) {
 
 // insert adds items. Those behind one that cannot be added are left out, and the reply ends with its error.
 func insert(x *command.Call, o *options, several bool) {
-	f, ok := open(x)
+	f, ok := openFor(x, o.items)
 	if !ok {
 		return
 	}
@@ -154,8 +176,12 @@ func insert(x *command.Call, o *options, several bool) {
 			return
 		}
 	}
-	added, last := make([]bool, 0, len(o.items)), ""
+	added, last, lookups := make([]bool, 0, len(o.items)), "", int64(0)
 	for _, item := range o.items {
+		if lookups += int64(len(f.Chain().Links)); lookups > maxLookups { // the chain has grown meanwhile
+			last = msgItems
+			break
+		}
 		fresh, err := f.Add(bloom.HashOf(item))
 		switch {
 		case errors.Is(err, bloom.ErrFull):
@@ -210,11 +236,11 @@ func cmdExists(x *command.Call) { exists(x, false) }
 func cmdMexists(x *command.Call) { exists(x, true) }
 
 func exists(x *command.Call, several bool) {
-	f, ok := open(x)
+	items, at := x.Args[2:], len(x.Buf)
+	f, ok := openFor(x, items)
 	if !ok {
 		return
 	}
-	items, at := x.Args[2:], len(x.Buf)
 	if !x.FitsReply(int64(len(items)) * command.ElementReply) {
 		x.ReplyTooLarge()
 		return
@@ -228,7 +254,7 @@ func exists(x *command.Call, several bool) {
 			var err error
 			if has, err = f.Contains(bloom.HashOf(item)); err != nil {
 				x.Buf = x.Buf[:at]
-				x.Fail(err)
+				fail(x, err)
 				return
 			}
 		}

@@ -219,18 +219,23 @@ func cmdArrindex(x *command.Call) {
 	case q.Legacy:
 		found = found[:1]
 	}
+	at, steps := len(x.Buf), k.stepsFor()
 	replyEach(x, q, found, func(v *document.Value) {
 		if isArray(v) {
-			x.Int(indexOf(v, wanted, start, stop))
+			x.Int(indexOf(v, wanted, start, stop, steps.Take))
 		} else {
 			x.Null()
 		}
 	})
+	if err := steps.Err(); err != nil {
+		x.Buf = x.Buf[:at]
+		fail(x, err)
+	}
 }
 
 // indexOf returns the number of the first element that is as wanted, from start up to, not including, stop, or -1. The
-// end is 0 for that of the array.
-func indexOf(v, wanted *document.Value, start, stop int64) int64 {
+// end is 0 for that of the array. It calls step with how many values it looks at, and ends when step returns false.
+func indexOf(v, wanted *document.Value, start, stop int64, step func(n int64) bool) int64 {
 	n := int64(v.Len())
 	start = max(command.Numbered(start, n), 0)
 	if stop == 0 {
@@ -238,8 +243,8 @@ func indexOf(v, wanted *document.Value, start, stop int64) int64 {
 	}
 	stop = min(command.Numbered(stop, n), n)
 	start = min(start, max(n-1, 0))
-	for i := start; i < stop; i++ {
-		if v.At(int(i)).Equal(wanted) {
+	for i := start; i < stop && step(1); i++ {
+		if v.At(int(i)).Equal(wanted, step) {
 			return i
 		}
 	}

@@ -17,6 +17,9 @@ const (
 	formExpand                   // an array of values
 )
 
+// seenBytes is what it takes to remember a path.
+const seenBytes = 64
+
 // getOptions are what JSON.GET is called with.
 type getOptions struct {
 	document.Format
@@ -110,7 +113,7 @@ func cmdGet(x *command.Call) {
 		fail(x, err)
 		return
 	}
-	k := &key{x: x, name: x.Args[1], v: v, root: root}
+	k := &key{x: x, name: x.Args[1], v: v, root: root, queries: len(queries)}
 	if o.form != formString {
 		k.expand(&o, queries)
 		return
@@ -133,11 +136,17 @@ func (k *key) text(f document.Format, names [][]byte, queries []*path.Query, leg
 		depth = 1
 	}
 	written := 0
+	if several && !k.x.Take(int64(len(names))*seenBytes) {
+		fail(k.x, document.ErrMemory)
+		return nil, ""
+	}
+	seen := make(map[string]struct{}, len(names))
 	for i, q := range queries {
-		if isRepeated(names, i) {
+		if _, ok := seen[string(names[i])]; ok {
 			continue
 		}
-		found, err := q.Select(k.root, k.x.Take)
+		seen[string(names[i])] = struct{}{}
+		found, err := q.SelectWithin(k.stepsFor(), k.x.Take)
 		if err != nil {
 			fail(k.x, err)
 			return nil, ""
@@ -166,16 +175,6 @@ func (k *key) text(f document.Format, names [][]byte, queries []*path.Query, leg
 		return nil, ""
 	}
 	return e.Buf, ""
-}
-
-// isRepeated reports whether a path stands before itself.
-func isRepeated(names [][]byte, i int) bool {
-	for _, before := range names[:i] {
-		if string(before) == string(names[i]) {
-			return true
-		}
-	}
-	return false
 }
 
 // list writes values as an array.
@@ -210,7 +209,7 @@ func (k *key) expand(o *getOptions, queries []*path.Query) {
 
 // findFor is find behind a part of a reply, which it takes back if it returns false.
 func (k *key) findFor(q *path.Query, at int) ([]path.Match, bool) {
-	found, err := q.Select(k.root, k.x.Take)
+	found, err := q.SelectWithin(k.stepsFor(), k.x.Take)
 	if err != nil {
 		k.x.Buf = k.x.Buf[:at]
 		fail(k.x, err)

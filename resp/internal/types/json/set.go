@@ -97,7 +97,15 @@ func (k *key) set(q *path.Query, value *document.Value, o setOptions) (changed b
 			return false, ""
 		}
 		for _, m := range found {
-			m.Set(value)
+			fresh := value
+			if k.apart {
+				var err error
+				if fresh, err = value.Clone(k.x.Take); err != nil {
+					k.fail(err)
+					return false, ""
+				}
+			}
+			m.Set(fresh)
 		}
 		if len(found) > 0 || o.xx {
 			return len(found) > 0, ""
@@ -224,7 +232,7 @@ func cmdMset(x *command.Call) {
 		}
 		k := byName[string(x.Args[i])]
 		if k == nil {
-			k = &key{x: x, name: x.Args[i]}
+			k = &key{x: x, name: x.Args[i], queries: len(x.Args) / 3, apart: true}
 			if k.v, ok = get(x, k.name); !ok {
 				return
 			}

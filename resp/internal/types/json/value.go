@@ -36,6 +36,20 @@ type key struct {
 	changed bool
 	// failed: the command has replied with an error.
 	failed bool
+	// queries is how many paths the command has for this key; 0: one.
+	queries int
+	steps   *path.Steps // of these
+	stepsOf *document.Value
+	// apart: what is set at several places is to be a copy at each, since the command may change one of them later.
+	apart bool
+}
+
+// stepsFor returns the steps of the paths in the tree as it is.
+func (k *key) stepsFor() *path.Steps {
+	if k.steps == nil || k.stepsOf != k.root {
+		k.steps, k.stepsOf = path.NewSteps(k.root, k.queries), k.root
+	}
+	return k.steps
 }
 
 // fail replies with an error.
@@ -111,7 +125,7 @@ func open(x *command.Call) (*key, bool) {
 
 // compile reads a path. It has replied if it returns false.
 func compile(x *command.Call, text []byte) (*path.Query, bool) {
-	q, err := path.Compile(string(text))
+	q, err := path.Compile(string(text), x.Take)
 	if err != nil {
 		fail(x, err)
 		return nil, false
@@ -155,7 +169,7 @@ func arguments(x *command.Call, texts [][]byte) (values []*document.Value, ok bo
 
 // find returns what a path finds in a value that exists. It has replied if it returns false.
 func (k *key) find(q *path.Query) ([]path.Match, bool) {
-	found, err := q.Select(k.root, k.x.Take)
+	found, err := q.SelectWithin(k.stepsFor(), k.x.Take)
 	if err != nil {
 		k.fail(err)
 		return nil, false

@@ -4,7 +4,7 @@ package document
 // grow is asked for the memory of what is copied from the patch, which stays as it is. With an error v may be changed in part.
 func (v *Value) Merge(patch *Value, grow func(bytes int64) bool) error {
 	if patch.kind != Object {
-		fresh, err := patch.clone(grow)
+		fresh, err := patch.Clone(grow)
 		if err == nil {
 			v.Set(fresh)
 		}
@@ -45,8 +45,8 @@ func (v *Value) Merge(patch *Value, grow func(bytes int64) bool) error {
 	return nil
 }
 
-// clone returns a copy that shares nothing with v but its texts.
-func (v *Value) clone(grow func(bytes int64) bool) (*Value, error) {
+// Clone returns a copy that shares nothing with v but its texts. grow is asked for its memory, unless it is nil.
+func (v *Value) Clone(grow func(bytes int64) bool) (*Value, error) {
 	if grow != nil && !grow(nodeBytes+int64(len(v.keys))*16) {
 		return nil, ErrMemory
 	}
@@ -55,7 +55,7 @@ func (v *Value) clone(grow func(bytes int64) bool) (*Value, error) {
 		c.keys = append(c.keys, v.keys...)
 	}
 	for _, item := range v.items {
-		below, err := item.clone(grow)
+		below, err := item.Clone(grow)
 		if err != nil {
 			return nil, err
 		}

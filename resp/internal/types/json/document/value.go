@@ -195,9 +195,16 @@ func (v *Value) Count() int64 {
 	return n
 }
 
-// Equal reports whether two values are the same: members of objects may be in any order, and an integer is no double.
-func (v *Value) Equal(other *Value) bool {
-	if v.kind != other.kind || len(v.items) != len(other.items) {
+// equalBytes is how many bytes of equal strings count as one step.
+const equalBytes = 512
+
+// Equal reports whether two values are the same: members of objects may be in any order, and an integer is no double. It
+// calls step with how many values it compares, unless step is nil, and returns false when step does.
+func (v *Value) Equal(other *Value, step func(n int64) bool) bool {
+	if v.kind != other.kind || len(v.items) != len(other.items) || len(v.text) != len(other.text) && v.kind != Double {
+		return false
+	}
+	if step != nil && !step(1+int64(len(v.items)+len(v.text)/equalBytes)) {
 		return false
 	}
 	switch v.kind {
@@ -207,7 +214,7 @@ func (v *Value) Equal(other *Value) bool {
 		return v.Float() == other.Float()
 	case Array:
 		for i, item := range v.items {
-			if !item.Equal(other.items[i]) {
+			if !item.Equal(other.items[i], step) {
 				return false
 			}
 		}
@@ -215,7 +222,7 @@ func (v *Value) Equal(other *Value) bool {
 		index := other.index()
 		for i, item := range v.items {
 			n, ok := index.find(v.keys[i])
-			if !ok || !item.Equal(other.items[n]) {
+			if !ok || !item.Equal(other.items[n], step) {
 				return false
 			}
 		}

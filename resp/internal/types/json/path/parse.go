@@ -1,7 +1,6 @@
 package path
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +13,8 @@ type parser struct {
 	text    string
 	pos     int
 	nesting int
+	weight  int64 // of regular expressions
+	grow    func(bytes int64) bool
 	err     error
 }
 
@@ -280,25 +281,25 @@ func (p *parser) comparison() *expression {
 		p.space()
 		e := &expression{kind: o.kind, left: left, right: p.term()}
 		if e.kind == exprMatches && p.err == nil && e.right.kind == exprLiteral && e.right.value.Kind() == document.String {
-			if e.pattern = compilePattern(e.right.value.Text()); e.pattern == nil {
-				p.fail("not a regular expression")
-			}
+			p.compile(e)
 		}
 		return e
 	}
 	return left
 }
 
-// compilePattern returns a regular expression, or nil if the text is none.
-func compilePattern(text string) *regexp.Regexp {
-	if len(text) > maxPattern {
-		return nil
+// compile compiles the regular expression of a comparison.
+func (p *parser) compile(e *expression) {
+	compiled, weight := compilePattern(e.right.value.Text(), maxPatternWeight-p.weight)
+	p.weight += weight
+	switch e.pattern = compiled; {
+	case p.weight > maxPatternWeight:
+		p.fail("the regular expressions are too large")
+	case compiled == nil:
+		p.fail("not a regular expression")
+	case p.grow != nil && !p.grow(weight*weightBytes):
+		p.err = ErrMemory
 	}
-	pattern, err := regexp.Compile(text)
-	if err != nil {
-		return nil
-	}
-	return pattern
 }
 
 func (p *parser) term() *expression {
@@ -320,7 +321,11 @@ func (p *parser) term() *expression {
 	// All else is JSON: a number, true, false, null, an array or an object.
 	start := p.pos
 	end := literalEnd(p.text[start:])
-	v, err := document.Parse([]byte(p.text[start:start+end]), nil)
+	v, err := document.Parse([]byte(p.text[start:start+end]), p.grow)
+	if err == document.ErrMemory {
+		p.err = ErrMemory
+		return &expression{kind: exprLiteral}
+	}
 	if err != nil {
 		p.fail("not a value")
 		return &expression{kind: exprLiteral}

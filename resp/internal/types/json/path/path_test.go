@@ -29,7 +29,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	root := parsed(f, `{"a":[1,2,{"a":"x","b":null}],"b":{"a":{"a":[[]]}},"c":true}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := Compile(text)
+		q, err := Compile(text, nil)
 		var syntax *SyntaxError
 		if err != nil {
 			if !errors.As(err, &syntax) {
@@ -68,7 +68,7 @@ func TestQueriesAreBounded(t *testing.T) {
 		"$[?$==$" + strings.Repeat("&&$==$", 5000) + "]",                   // of whole documents
 		"$[?@.a=~" + `"` + strings.Repeat("(a|b)*", 100) + `"` + "||$==1]", // a large pattern
 	} {
-		q, err := Compile(text)
+		q, err := Compile(text, nil)
 		if err != nil {
 			t.Errorf("%.40s: %v", text, err)
 			continue
@@ -93,7 +93,7 @@ func TestQueriesAreBounded(t *testing.T) {
 		"number":  fmt.Sprintf("$[%d0]", int64(math.MaxInt64)),
 	} {
 		var syntax *SyntaxError
-		if _, err := Compile(text); !errors.As(err, &syntax) {
+		if _, err := Compile(text, nil); !errors.As(err, &syntax) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

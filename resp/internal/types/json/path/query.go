@@ -3,7 +3,6 @@ package path
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/internal/types/json/document"
@@ -14,15 +13,15 @@ const (
 	MaxText = 64 << 10
 	// maxNesting is how deep filters may lie within each other.
 	maxNesting = 32
-	// maxPattern is the length in bytes of the longest regular expression.
-	maxPattern = 1 << 10
+	// queryBytes is what a path takes, and textBytes each byte of its text.
+	queryBytes, textBytes = 256, 64
 )
 
 // ErrSteps says that a query looks at more values than it may.
 var ErrSteps = errors.New("the path looks at too many values")
 
-// ErrMemory says that there is no memory for what a query finds.
-var ErrMemory = errors.New("no memory for what the path finds")
+// ErrMemory says that there is no memory for a query, or for what it finds.
+var ErrMemory = errors.New("no memory for the path, or what it finds")
 
 // A SyntaxError says where a path is none.
 type SyntaxError struct {
@@ -75,7 +74,7 @@ type expression struct {
 	left, right *expression
 	value       *document.Value // a literal
 	segments    []segment       // of a path
-	pattern     *regexp.Regexp  // of a literal on the right of =~
+	pattern     *pattern        // of a literal on the right of =~
 }
 
 type expressionKind uint8
@@ -127,13 +126,17 @@ func IsLegacy(text string) bool {
 	return !strings.HasPrefix(text, "$") || len(text) > 1 && text[1] != '.' && text[1] != '['
 }
 
-// Compile reads a path, of either language. The error is a [SyntaxError].
-func Compile(text string) (*Query, error) {
+// Compile reads a path, of either language. grow is asked for memory, unless it is nil. The errors are [SyntaxError] and
+// [ErrMemory].
+func Compile(text string, grow func(bytes int64) bool) (*Query, error) {
 	if len(text) > MaxText {
 		return nil, &SyntaxError{MaxText, fmt.Sprintf("it is longer than %d bytes", MaxText)}
 	}
+	if grow != nil && !grow(queryBytes+int64(len(text))*textBytes) {
+		return nil, ErrMemory
+	}
 	q := &Query{Legacy: IsLegacy(text)}
-	p := parser{text: text}
+	p := parser{text: text, grow: grow}
 	switch {
 	case !q.Legacy:
 		p.pos = 1

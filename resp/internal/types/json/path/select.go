@@ -1,10 +1,6 @@
 package path
 
-import (
-	"regexp"
-
-	"github.com/ringside-kv/ringside/resp/internal/types/json/document"
-)
+import "github.com/ringside-kv/ringside/resp/internal/types/json/document"
 
 // A Match is a value that a query has found, and how deep it lies: 0 for the root.
 type Match struct {
@@ -13,28 +9,38 @@ type Match struct {
 }
 
 const (
-	// stepsPerValue and freeSteps bound how many values a query looks at: so many for each value of the document, and
-	// so many more.
-	stepsPerValue = 16
-	freeSteps     = 1 << 20
-	// matchBytes is what a match takes; they are asked for in slices.
-	matchBytes = 32
-	matchSlice = 1 << 10
-	// patternSteps is what a match with a regular expression counts, beside one for so many bytes of the string.
-	patternSteps, patternBytes = 16, 64
+	// matchBytes is what a match takes, and firstMatches for how many there is room first.
+	matchBytes   = 16
+	firstMatches = 8
+	// patternSteps is what a match with a regular expression counts, beside one for so many bytes of the string, each
+	// once for each instruction of the expression. compileSteps is what it counts to compile one.
+	patternSteps, patternBytes = 16, 16
+	compileSteps               = 10_000
+	// compareBytes is how many bytes of two strings count as one step.
+	compareBytes = 512
 )
 
 // Select returns the values that a query finds, those of an array or an object in their order, each before what lies below it. One
 // may come several times. grow is asked for memory, unless it is nil. The errors are [ErrSteps] and [ErrMemory].
 func (q *Query) Select(root *document.Value, grow func(bytes int64) bool) ([]Match, error) {
-	e := evaluation{root: root, grow: grow}
+	return q.SelectWithin(NewSteps(root, 1), grow)
+}
+
+// SelectWithin is Select in the document of some steps, which it takes.
+func (q *Query) SelectWithin(steps *Steps, grow func(bytes int64) bool) ([]Match, error) {
+	root := steps.root
+	e := evaluation{root: root, steps: steps, err: steps.err}
 	if q.IsRoot() {
 		return []Match{{root, 0}}, nil
 	}
-	e.left = freeSteps + stepsPerValue*root.Count()
 	e.walk(Match{root, 0}, q.segments, func(m Match) bool {
-		if len(e.found)%matchSlice == 0 && grow != nil && !grow(2*matchSlice*matchBytes) {
-			e.err = ErrMemory
+		if len(e.found) == cap(e.found) {
+			room := max(firstMatches, 2*cap(e.found))
+			if grow != nil && !grow(int64(room)*matchBytes) {
+				e.err = ErrMemory
+				return false
+			}
+			e.found = append(make([]Match, 0, room), e.found...)
 		}
 		e.found = append(e.found, m)
 		return true
@@ -48,15 +54,17 @@ func (q *Query) Select(root *document.Value, grow func(bytes int64) bool) ([]Mat
 // An evaluation is one run of a query.
 type evaluation struct {
 	root  *document.Value
-	grow  func(bytes int64) bool
-	left  int64 // steps
+	steps *Steps
 	found []Match
 	err   error
+	// pattern is the last regular expression that stood in the document, and patternText its text.
+	pattern     *pattern
+	patternText string
 }
 
 // step counts steps, and reports whether they may be made.
 func (e *evaluation) step(n int64) bool {
-	if e.left -= n; e.left < 0 && e.err == nil {
+	if !e.steps.Take(n) && e.err == nil {
 		e.err = ErrSteps
 	}
 	return e.err == nil
@@ -204,17 +212,16 @@ func (e *evaluation) compares(f *expression, v *document.Value) bool {
 		return e.matches(f.pattern, left, right)
 	}
 	c, ordered := left.Compare(right)
+	if ordered && left.Kind() == document.String && !e.step(int64(min(len(left.Text()), len(right.Text()))/compareBytes)) {
+		return false
+	}
 	switch f.kind {
 	case exprEqual, exprNotEqual:
 		equal := ordered && c == 0
 		if !ordered {
-			// Containers are as expensive as they are large.
-			if left.IsContainer() && right.IsContainer() && !e.step(min(left.Count(), right.Count())) {
-				return false
-			}
-			equal = left.Equal(right)
+			equal = left.Equal(right, e.step)
 		}
-		return equal == (f.kind == exprEqual)
+		return equal == (f.kind == exprEqual) && e.err == nil
 	case exprLess:
 		return ordered && c < 0
 	case exprLessEqual:
@@ -226,17 +233,27 @@ func (e *evaluation) compares(f *expression, v *document.Value) bool {
 }
 
 // matches reports whether a part of a string is what a regular expression says.
-func (e *evaluation) matches(pattern *regexp.Regexp, left, right *document.Value) bool {
+func (e *evaluation) matches(p *pattern, left, right *document.Value) bool {
 	if left.Kind() != document.String || right.Kind() != document.String {
 		return false
 	}
-	if pattern == nil { // it stands in the document
-		if !e.step(int64(patternSteps * len(right.Text()))) {
-			return false
-		}
-		if pattern = compilePattern(right.Text()); pattern == nil {
+	text := left.Text()
+	if p == nil { // it stands in the document
+		if p = e.compiled(right.Text()); p == nil {
 			return false
 		}
 	}
-	return e.step(patternSteps+int64(len(left.Text()))/patternBytes) && pattern.MatchString(left.Text())
+	return e.step(patternSteps+int64(len(text))*p.size/patternBytes) && p.MatchString(text)
+}
+
+// compiled returns a regular expression that stands in the document, or nil if it is none.
+func (e *evaluation) compiled(text string) *pattern {
+	if e.patternText != text || e.patternText == "" {
+		if !e.step(compileSteps) {
+			return nil
+		}
+		e.pattern, _ = compilePattern(text, maxPatternWeight)
+		e.patternText = text
+	}
+	return e.pattern
 }
