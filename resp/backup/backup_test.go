@@ -86,6 +86,8 @@ func fill(t *testing.T, c *redis.Client, salt string) {
 				do(t, c, db, "HSET hash"+key, pairs...)
 				do(t, c, db, "ZADD zset"+key, scored...)
 			}
+			do(t, c, db, "JSON.SET doc"+key+" $", fmt.Sprintf(`{"n":%d,"pad":"%s"}`, n, strings.Repeat(salt, n*50)))
+			do(t, c, db, "BF.MADD seen"+key, salt, n)
 			do(t, c, db, "XADD stream"+key+" *", "f", salt)
 			do(t, c, db, "XGROUP CREATE stream"+key+" g"+salt+" 0")
 			do(t, c, db, "XREADGROUP GROUP g"+salt+" me STREAMS stream"+key+" >")
@@ -107,6 +109,10 @@ func content(t *testing.T, c *redis.Client, db int, key any) string {
 		return fmt.Sprint(do(t, c, db, "HGETALL", key)) // a map is printed in the order of its keys
 	case "zset":
 		return fmt.Sprint(do(t, c, db, "ZRANGE", key, 0, -1, "WITHSCORES"))
+	case "ReJSON-RL":
+		return fmt.Sprint(do(t, c, db, "JSON.GET", key))
+	case "MBbloom--":
+		return fmt.Sprint(do(t, c, db, "DUMP", key))
 	}
 	return fmt.Sprint(do(t, c, db, "XRANGE", key, "-", "+"), do(t, c, db, "XINFO GROUPS", key), do(t, c, db, "XPENDING", key, "gold"))
 }

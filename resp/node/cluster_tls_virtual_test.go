@@ -78,6 +78,15 @@ func TestCertificatesBetweenNodesAreIntroducedNodeByNode(t *testing.T) {
 			cfg.Scope = scopes[cfg.ID]
 		})
 		c.three()
+		shown := func(want string) {
+			t.Helper()
+			client := c.client("a")
+			defer func() { _ = client.Close() }()
+			if got := client.ConfigGet(t.Context(), "tls-cluster").Val()["tls-cluster"]; got != want {
+				t.Errorf("tls-cluster is %q, not %q", got, want)
+			}
+		}
+		shown("no")
 		ids := c.running()
 		restartAll := func() {
 			t.Helper()
@@ -100,6 +109,10 @@ func TestCertificatesBetweenNodesAreIntroducedNodeByNode(t *testing.T) {
 		}
 		for _, mode = range []string{certs.Prefer, certs.Require} {
 			restartAll()
+			shown("yes")
+		}
+		if _, err := c.do("a", "CONFIG", "SET", "tls-cluster", "no"); err == nil {
+			t.Error("tls-cluster was switched off")
 		}
 		for _, id := range ids {
 			if n := counted(scopes[id], "plain"); n > 0 {

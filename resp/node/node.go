@@ -247,13 +247,17 @@ func (c *Config) fixed(sockets *listeners.Set) map[string]string {
 	if tcp := sockets.TCP(); tcp != nil {
 		host, port, _ = net.SplitHostPort(tcp.String())
 	}
-	return map[string]string{
+	shown := map[string]string{
 		"bind": host, "port": port, "dir": c.Dir,
 		"unixsocket": sockets.Unix(), "unixsocketperm": strconv.FormatUint(uint64(c.UnixSocketMode), 8),
 		"hash": c.Hash, "availability-zone": c.Zone,
 		"tls-cert-file": c.TLSCert, "tls-key-file": c.TLSKey, "tls-ca-cert-file": c.TLSCA,
 		"aclfile": c.ACLFile, "shutdown-timeout": strconv.Itoa(int(c.StopTimeout / time.Second)),
 	}
+	if c.ClusterTLSCert != "" {
+		shown["tls-cluster"] = "yes"
+	}
+	return shown
 }
 
 // settings are those that CONFIG SET may change later.

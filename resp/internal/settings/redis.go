@@ -239,6 +239,14 @@ func Fixed(name string, get func() string) Param {
 	p := Param{Name: name, Get: get}
 	i := slices.IndexFunc(restartRows, func(r redisRow) bool { return r.name == name })
 	switch {
+	case name == "tls-cluster":
+		p.Parse = func(value string) (func(), string) {
+			shown, fault := yesNoForm(value)
+			if fault == "" && shown != get() {
+				fault = faultTLS
+			}
+			return func() {}, fault
+		}
 	case i < 0: // Ringside's own
 	case restartRows[i].form != nil:
 		read := restartRows[i].form
