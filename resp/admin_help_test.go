@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -40,4 +42,9 @@ func stream(t *testing.T, addr, script string) string {
 
 var idField = regexp.MustCompile(`\$2\r\nid\r\n:\d+`)
 
-func withoutID(s string) string { return idField.ReplaceAllString(s, "id") }
+func withoutID(s string) string { return ourVersion(idField.ReplaceAllString(s, "id")) }
+
+// ourVersion has a reply of Redis 7.0.15 to HELLO say the version that INFO says of Ringside.
+func ourVersion(reply string) string {
+	return strings.ReplaceAll(reply, "$6\r\n7.0.15\r\n", fmt.Sprintf("$%d\r\n%s\r\n", len(admin.RedisVersion), admin.RedisVersion))
+}

@@ -1,6 +1,10 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/internal/admin"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/admin"
+)
 
 // A clientFilter says which connections CLIENT KILL closes.
 type clientFilter = admin.ClientFilter[*conn]
@@ -50,6 +54,7 @@ func matches(f *clientFilter, c *conn) bool {
 	case f.Is != nil && !f.Is(c):
 	case f.User != "" && c.session.userName() != f.User:
 	case f.ID != 0 && c.session.id != f.ID:
+	case c.srv.clock()-c.session.started < time.Duration(f.MaxAge)*time.Second:
 	case f.Addr != nil && c.net.RemoteAddr().String() != string(f.Addr):
 	case f.LAddr != nil && c.net.LocalAddr().String() != string(f.LAddr):
 	default:

@@ -95,40 +95,19 @@ func (s *Server) connection(id int64) *conn {
 func (x *call) appendClient(dst []byte, c *conn) []byte {
 	s := &c.session
 	now := x.srv.clock()
+	queued, t := c.multi.count.Load()-1, s.tracking.Load()
 	flags := ""
-	if s.monitor.Load() {
-		flags += "O"
-	}
-	if s.replica.Load() {
-		flags += "S"
-	}
-	if c.subs.Any() {
-		flags += "P"
-	}
-	if s.waiting.Load() {
-		flags += "b"
-	}
-	queued := c.multi.count.Load() - 1
-	if queued >= 0 {
-		flags += "x"
-	}
-	if t := s.tracking.Load(); t != nil {
-		flags += "t"
-		if t.broken.Load() {
-			flags += "R"
+	for _, flag := range []struct {
+		letter string
+		is     bool
+	}{
+		{"O", s.monitor.Load()}, {"S", s.replica.Load()}, {"P", c.subs.Any()}, {"b", s.waiting.Load()}, {"x", queued >= 0},
+		{"t", t != nil}, {"R", t != nil && t.broken.Load()}, {"B", t != nil && t.broadcast},
+		{"U", c.net.RemoteAddr().Network() == "unix"}, {"e", s.noEvict.Load()}, {"T", s.noTouch.Load()},
+	} {
+		if flag.is {
+			flags += flag.letter
 		}
-		if t.broadcast {
-			flags += "B"
-		}
-	}
-	if c.net.RemoteAddr().Network() == "unix" {
-		flags += "U"
-	}
-	if s.noEvict.Load() {
-		flags += "e"
-	}
-	if s.noTouch.Load() {
-		flags += "T"
 	}
 	if flags == "" {
 		flags = "N"
@@ -150,11 +129,11 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	}
 	memory, pushes := x.srv.budget.Of(&c.Account), c.pushes.waiting()
 	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d"+
-		" multi=%d qbuf=%d qbuf-free=0 argv-mem=%d multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
+		" multi=%d watch=%d qbuf=%d qbuf-free=0 argv-mem=%d multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
 		" cmd=%s user=%s redir=%d resp=%d lib-name=%s lib-ver=%s\n",
 		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
 		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, s.database.Load(), c.subs.Of(pubsub.Channel), c.subs.Of(pubsub.Pattern),
-		c.subs.Of(pubsub.Shard), queued, request, arguments, pushes, memory, last, s.userName(), c.redirection(), s.proto.Load(), libName, libVer)
+		c.subs.Of(pubsub.Shard), queued, c.multi.watching.Load(), request, arguments, pushes, memory, last, s.userName(), c.redirection(), s.proto.Load(), libName, libVer)
 }
 
 // descriptor returns the number of the connection's socket, -1 if it has none.

@@ -51,7 +51,7 @@ func TestClientListIsReadable(t *testing.T) {
 }
 
 func TestClientKill(t *testing.T) {
-	_, addr := serveTest(t, nil)
+	srv, addr := serveTest(t, nil)
 	o := resptest.Dial(t, addr, 2)
 	other := func() (*resptest.Conn, string) {
 		c := resptest.Dial(t, addr, 2)
@@ -74,6 +74,15 @@ func TestClientKill(t *testing.T) {
 	c, _ = other()
 	o.Want(":1", "CLIENT", "KILL", "TYPE", "normal")
 	c.Ended()
+
+	c, id = other()
+	o.Want(":0", "CLIENT", "KILL", "MAXAGE", "3600")
+	srv.connection(mustInt(t, id)).session.started -= time.Hour
+	o.Want(":0", "CLIENT", "KILL", "MAXAGE", "7200")
+	o.Want(":1", "CLIENT", "KILL", "MAXAGE", "3600", "ID", id)
+	c.Ended()
+	o.Want("-ERR maxage should be greater than 0", "CLIENT", "KILL", "MAXAGE", "0")
+	o.Want("-ERR maxage is not an integer or out of range", "CLIENT", "KILL", "MAXAGE", "x")
 
 	me := o.Do("CLIENT", "ID").Text
 	o.Want(":0", "CLIENT", "KILL", "ID", me)
@@ -209,4 +218,28 @@ func TestResetWithPassword(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+}
+
+// TestWatchedKeysAreCounted counts them in CLIENT LIST and INFO until the transaction is over.
+func TestWatchedKeysAreCounted(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	shows := func(watched string, watching string) {
+		t.Helper()
+		if got := other.Do("CLIENT", "LIST", "ID", o.Do("CLIENT", "ID").Text).Text; !strings.Contains(got, " watch="+watched+" ") {
+			t.Errorf("%s keys are watched, and CLIENT LIST shows %q", watched, got)
+		}
+		if f := infoFields(other.Do("INFO", "clients").Text); f["watching_clients"] != watching || f["total_watched_keys"] != watched {
+			t.Errorf("%s keys are watched, and INFO shows %v", watched, f)
+		}
+	}
+	shows("0", "0")
+	o.Want("+OK", "WATCH", "a", "b", "a")
+	shows("2", "1")
+	o.Want("+OK", "UNWATCH")
+	shows("0", "0")
+	o.Want("+OK", "WATCH", "a")
+	o.Want("+OK", "MULTI")
+	o.Want("*", "EXEC")
+	shows("0", "0")
 }

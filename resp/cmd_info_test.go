@@ -30,6 +30,10 @@ func TestInfoHasTheSectionsOfRedis(t *testing.T) {
 	}
 	known := infoFields(resptest.Dial(t, real, 2).Do("INFO", "everything").Text)
 	known["ringside_version"], known["go_version"], known["availability_zone"] = "", "", "" // the last is of Valkey
+	for _, since := range []string{"pubsub_clients", "watching_clients", "total_watched_keys", "expired_subkeys", "evicted_scripts",
+		"client_query_buffer_limit_disconnections", "client_output_buffer_limit_disconnections"} {
+		known[since] = "" // of Redis 7.4
+	}
 	for _, aof := range []string{"aof_current_size", "aof_base_size", "aof_pending_rewrite", "aof_delayed_fsync"} {
 		known[aof] = "" // only with an append-only file
 	}
@@ -79,8 +83,9 @@ func TestInfoCounts(t *testing.T) {
 	}
 	f := infoFields(v.Text)
 	for name, want := range map[string]string{
-		"redis_version": "7.0.15", "ringside_version": "0.0.0-test", "run_id": srv.runID, "node_id": "n1",
+		"redis_version": "7.4.0", "ringside_version": "0.0.0-test", "run_id": srv.runID, "node_id": "n1",
 		"connected_clients": "1", "db0": "keys=2,expires=1,avg_ttl=0",
+		"pubsub_clients": "0", "watching_clients": "0", "total_watched_keys": "0", "expired_subkeys": "0",
 		"keyspace_hits": "2", "keyspace_misses": "1", "evicted_keys": "0", "total_error_replies": "3",
 		"errorstat_ERR": "count=3", "aof_enabled": "1", "aof_last_write_status": "ok", "rdb_last_bgsave_status": "ok",
 		"strategy": "buckets", "hash": "native", "fsync": "everysec", "loading": "0", "role": "master",

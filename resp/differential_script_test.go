@@ -28,7 +28,7 @@ var differentialScripts = []string{
 	"getmetatable('').__index = 1", "return type(getmetatable(''))", "return _G.KEYS == KEYS", "_G.foo = 1", "return rawget(_G,'nosuch')", "return type(rawget(_G,'redis'))",
 	"return print", "return io", "return dofile", "return require", "return getfenv", "return newproxy", "return debug", "return type(load)",
 	"return loadstring('return 1+1')()", "return loadstring('nosuch=1')()", "return (loadstring('x x'))", "return load(function() return nil end)()", "return _VERSION",
-	"return redis.REDIS_VERSION", "return redis.REDIS_VERSION_NUM", "return redis.LOG_WARNING", "return {redis.REPL_ALL,redis.REPL_AOF,redis.REPL_SLAVE,redis.REPL_REPLICA,redis.REPL_NONE}",
+	"return redis.LOG_WARNING", "return {redis.REPL_ALL,redis.REPL_AOF,redis.REPL_SLAVE,redis.REPL_REPLICA,redis.REPL_NONE}",
 	"return redis.log()", "return redis.log(1)", "return redis.log('x','y')", "return redis.log(9,'y')", "return redis.log(redis.LOG_DEBUG,'y')",
 	"return redis.setresp(4)", "return redis.setresp()", "return redis.set_repl(1)", "return redis.set_repl(99)", "return redis.set_repl()", "return redis.replicate_commands()",
 	"return redis.breakpoint()", "return redis.acl_check_cmd('get','x')", "return redis.acl_check_cmd('nosuch')", "return redis.acl_check_cmd()",

@@ -74,6 +74,14 @@ type streamMaker struct {
 	most int // entries that are added at a time
 }
 
+// readID is an ID for XREAD and XREADGROUP, to which "+" means something since Redis 7.4.
+func (g *streamMaker) readID() string {
+	if id := g.id(); id != "+" {
+		return id
+	}
+	return "-"
+}
+
 func (g *streamMaker) id() string {
 	switch g.rnd.IntN(30) {
 	case 0:
@@ -167,7 +175,7 @@ func (g *streamMaker) command() []string {
 	case 5:
 		return []string{"XREVRANGE", key, g.bound("+"), g.bound("-"), "COUNT", count}
 	case 6:
-		return []string{"XREAD", "COUNT", count, "STREAMS", key, g.key(), g.id(), g.id()}
+		return []string{"XREAD", "COUNT", count, "STREAMS", key, g.key(), g.readID(), g.readID()}
 	case 7:
 		return []string{"XTRIM", key, "MAXLEN", fmt.Sprint(g.rnd.IntN(6 * g.most))}
 	case 8:
@@ -179,9 +187,9 @@ func (g *streamMaker) command() []string {
 		}
 		return args
 	case 13:
-		return []string{"XREADGROUP", "GROUP", group, consumer, "COUNT", count, "STREAMS", "s1", "s2", ">", g.pick(">", "0", g.id())}
+		return []string{"XREADGROUP", "GROUP", group, consumer, "COUNT", count, "STREAMS", "s1", "s2", ">", g.pick(">", "0", g.readID())}
 	case 14:
-		return []string{"XREADGROUP", "GROUP", group, consumer, "STREAMS", key, g.id()}
+		return []string{"XREADGROUP", "GROUP", group, consumer, "STREAMS", key, g.readID()}
 	case 15, 16, 17:
 		return append([]string{"XACK", key, group}, g.ids()...)
 	case 18:

@@ -120,6 +120,10 @@ func isNewerThan70(args []string) bool {
 	switch strings.ToLower(args[0]) {
 	case "zrank", "zrevrank":
 		return len(args) > 3
+	case "xread", "xreadgroup":
+		return slices.Contains(args, "+")
+	case "client":
+		return slices.ContainsFunc(args, func(word string) bool { return strings.EqualFold(word, "maxage") })
 	case "xadd", "xtrim":
 		return slices.ContainsFunc(args[1:], isRefPolicy)
 	case "bitop":

@@ -65,6 +65,14 @@ func (a adminSource) Functions() (libraries, functions int, bytes int64) {
 
 func (a adminSource) Tracking() (clients, keys, items, prefixes int) { return a.s.tracking.counts() }
 
+func (a adminSource) Watching() (subscribed, watching, keys int) {
+	for _, c := range a.s.snapshot() {
+		watched := int(c.multi.watching.Load())
+		subscribed, watching, keys = subscribed+int(admin.Bit(c.subs.Any())), watching+int(admin.Bit(watched > 0)), keys+watched
+	}
+	return subscribed, watching, keys
+}
+
 func (a adminSource) Replicas() psync.Overview { return a.s.replicas.Overview() }
 
 func (a adminSource) Topics() (channels, patterns, shards int) {

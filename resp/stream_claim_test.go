@@ -303,3 +303,30 @@ func TestClaimWaitsAtTheOwner(t *testing.T) {
 		t.Errorf("the client that waited got %s", got)
 	}
 }
+
+// TestXreadOfTheNewestEntry has "+", of Redis 7.4, stand for the newest entry that is there.
+func TestXreadOfTheNewestEntry(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	o.Want("_*", "XREAD", "STREAMS", "s", "+")
+	for i := range 300 {
+		o.Do("XADD", "s", "1-"+strconv.Itoa(i+1), "n", strconv.Itoa(i+1))
+	}
+	o.Want("*(*($s *(*($1-300 *($n $300)))))", "XREAD", "STREAMS", "s", "+")
+	o.Want("*(*($s *(*($1-300 *($n $300)))))", "XREAD", "COUNT", "5", "BLOCK", "0", "STREAMS", "none", "s", "+", "+")
+	o.Want(":1", "XDEL", "s", "1-300")
+	o.Want("*(*($s *(*($1-299 *($n $299)))))", "XREAD", "STREAMS", "s", "+")
+	o.Want("+OK", "XGROUP", "CREATE", "s", "g", "0")
+	if got := o.Do("XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", "+").Text; !strings.HasPrefix(got, "ERR The + ID is meaningless") {
+		t.Errorf("XREADGROUP: %q", got)
+	}
+	// One that waits gets what comes.
+	waiter := resptest.Dial(t, addr, 2)
+	waiter.Send("XREAD", "BLOCK", "0", "STREAMS", "later", "+")
+	id := resptest.Dial(t, addr, 2)
+	resptest.WaitFor(t, "the client waits", func() bool { return strings.Contains(id.Do("INFO", "clients").Text, "blocked_clients:1") })
+	o.Do("XADD", "later", "1-1", "a", "b")
+	if got := waiter.Next().String(); got != "*(*($later *(*($1-1 *($a $b)))))" {
+		t.Errorf("after a wait: %s", got)
+	}
+}

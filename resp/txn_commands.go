@@ -79,6 +79,7 @@ func cmdWatch(x *call) {
 		}
 		tokens = tokens[wire.ValueLen(tokens):]
 	}
+	m.watching.Store(int32(len(m.watched)))
 	x.OK()
 }
 

@@ -35,7 +35,8 @@ type multi struct {
 	watched    []watched
 	charged    int64 // bytes that count for the server's budget
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
-	count atomic.Int32
+	count    atomic.Int32
+	watching atomic.Int32 // len(watched)
 	// since when a client keeps a large transaction waiting for its end, on the server's
 	// clock; 0 when it does not.
 	since atomic.Int64
@@ -72,6 +73,7 @@ func (m *multi) end() {
 	m.clear()
 	clear(m.watched)
 	m.watched = m.watched[:0]
+	m.watching.Store(0)
 	m.count.Store(0)
 }
 

@@ -30,9 +30,10 @@ func expiryKey(dst []byte, at int64, p Place, key []byte) []byte {
 
 // expirer removes keys whose time has come, and entries of the index that are wrong.
 type expirer struct {
-	s       *Store
-	expired atomic.Int64 // keys removed since the store was opened
-	rescan  atomic.Bool  // expired keys may lie in what the loop has passed
+	s             *Store
+	expired       atomic.Int64 // keys removed since the store was opened
+	expiredFields atomic.Int64
+	rescan        atomic.Bool // expired keys may lie in what the loop has passed
 	// sweepPending: the index holds entries of dropped ranges.
 	sweepPending atomic.Bool
 	// unfinished are hashes that have more fields to remove than went at a time.
@@ -143,7 +144,7 @@ func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error
 	}
 	u.Begin(now, places)
 	u.RemovesOnly()
-	expired, left := int64(0), fieldBatch
+	expired, expiredFields, left := int64(0), int64(0), fieldBatch
 	for i := range due {
 		gone, fields, err := u.expire(&due[i], left)
 		if err != nil {
@@ -153,11 +154,13 @@ func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error
 		if gone {
 			expired++
 		}
+		expiredFields += int64(fields)
 		left -= min(left, fields)
 	}
 	_, err := u.Commit(w)
 	if err == nil {
 		x.expired.Add(expired)
+		x.expiredFields.Add(expiredFields)
 	}
 	return u.after, err
 }

@@ -104,7 +104,8 @@ func (f *fieldTimes) ExpireFieldsOnRead(key []byte, v *Value) error {
 		if u.s.Writable() != nil {
 			u.RemovesOnly()
 		}
-		_, err := remove(u, key, v, fieldBatch)
+		n, err := remove(u, key, v, fieldBatch)
+		u.s.expirer.expiredFields.Add(int64(n))
 		return err
 	case refusal != nil || len(u.latched) > 0:
 		return nil // see expireOnRead

@@ -13,6 +13,7 @@ import (
 type Stats struct {
 	Keys, Bytes, Expires int64
 	Expired              int64 // keys removed because their time had come
+	ExpiredFields        int64 // likewise fields of hashes
 	Commits              int64
 	UnsyncedCommits      int64 // not known to be on stable storage
 	CacheHits            int64
@@ -43,7 +44,7 @@ func (s *Store) Stats() Stats {
 	log, total := s.wal.Stats(), s.counts.Total()
 	return Stats{
 		Keys: total.Keys, Bytes: total.Bytes, Expires: total.Expires,
-		Expired: s.expirer.expired.Load(), Commits: log.Commits,
+		Expired: s.expirer.expired.Load(), ExpiredFields: s.expirer.expiredFields.Load(), Commits: log.Commits,
 		UnsyncedCommits: log.UnsyncedCommits,
 		CacheHits:       hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),

@@ -10,8 +10,8 @@ import (
 
 // The version that scripts are told.
 const (
-	Version       = "7.0.15"
-	versionNumber = 7<<16 | 15
+	Version       = "7.4.0"
+	versionNumber = 7<<16 | 4<<8
 )
 
 // openRedis returns the library redis of scripts.

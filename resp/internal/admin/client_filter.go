@@ -10,6 +10,7 @@ type ClientFilter[C any] struct {
 	ID          int64
 	Addr, LAddr []byte
 	User        string
+	MaxAge      int64        // in seconds: younger ones are left
 	Is          func(C) bool // of a type
 	SkipMe      bool
 }
@@ -30,6 +31,15 @@ func ParseClientFilter[C any](args [][]byte, clientType func(name []byte) (is fu
 				return f, "ERR client-id should be greater than 0"
 			}
 			f.ID = id
+		case wire.EqualFold(name, "maxage"):
+			age, ok := wire.ParseInt(value)
+			if !ok {
+				return f, "ERR maxage is not an integer or out of range"
+			}
+			if age < 1 {
+				return f, "ERR maxage should be greater than 0"
+			}
+			f.MaxAge = age
 		case wire.EqualFold(name, "type"):
 			is, ok := clientType(value)
 			if !ok {

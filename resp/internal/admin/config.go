@@ -107,7 +107,9 @@ func cmdConfigRewrite(x *call) {
 
 func cmdConfigResetstat(x *call) {
 	x.srv.Stats.Reset()
-	x.srv.Stats.ExpiredBefore.Store(x.srv.Store.Stats().Expired)
+	expired := x.srv.Store.Stats()
+	x.srv.Stats.ExpiredBefore.Store(expired.Expired)
+	x.srv.Stats.ExpiredFieldsBefore.Store(expired.ExpiredFields)
 	x.srv.Stats.EvictedBefore.Store(x.srv.Quota.Evicted())
 	x.OK()
 }

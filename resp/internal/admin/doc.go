@@ -8,4 +8,4 @@ package admin
 
 // RedisVersion is the version whose behaviour the commands have; clients ask for it to know what
 // they may send.
-const RedisVersion = "7.0.15"
+const RedisVersion = "7.4.0"

@@ -51,6 +51,8 @@ type Source interface {
 	Uptime() time.Duration
 	Connections() int64
 	Tracking() (clients, keys, items, prefixes int)
+	// Watching returns how many connections have subscriptions, how many watch keys, and how many keys they watch.
+	Watching() (subscribed, watching, keys int)
 	ClientMemory() int64 // bytes of requests and replies in flight
 	Scripts() (n int, bytes int64)
 	Functions() (libraries, functions int, bytes int64)

@@ -44,6 +44,10 @@ func infoClients(w *Info) {
 	w.Line("blocked_clients", s.Stats.Blocked.Load()+s.Stats.Paused.Load())
 	tracking, _, _, _ := s.Source.Tracking()
 	w.Line("tracking_clients", tracking)
+	subscribed, watching, keys := s.Source.Watching()
+	w.Line("pubsub_clients", subscribed)
+	w.Line("watching_clients", watching)
+	w.Line("total_watched_keys", keys)
 	w.Line("clients_in_timeout_table", 0)
 }
 

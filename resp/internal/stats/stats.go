@@ -26,7 +26,9 @@ type Stats struct {
 	ErrorReplies    atomic.Int64
 	Hits, Misses    atomic.Int64 // keys looked up by commands that only read
 	ExpiredBefore   atomic.Int64 // keys that had expired when the counters were reset
-	EvictedBefore   atomic.Int64 // keys that were evicted before that
+	// ExpiredFieldsBefore are fields of hashes, likewise.
+	ExpiredFieldsBefore atomic.Int64
+	EvictedBefore       atomic.Int64 // keys that were evicted before that
 	// What became of requests for keys that this node does not serve.
 	Forwarded  atomic.Int64 // sent on to the node that does
 	NotMine    atomic.Int64 // forwarded here, but not this node's either

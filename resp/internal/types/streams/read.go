@@ -165,6 +165,14 @@ func readAfter(x *command.Call, r *streamRead) (after []collection.ID, ok bool) 
 			if after[i], ok = remembered(x, i); !ok {
 				after[i] = s.Last
 			}
+		case "+":
+			if after[i], ok = remembered(x, i); !ok {
+				var err error
+				if after[i], err = beforeNewest(x, s, r.keys[i]); err != nil {
+					x.Fail(err)
+					return nil, false
+				}
+			}
 		case ">":
 			x.Error("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
 			return nil, false
@@ -176,6 +184,21 @@ func readAfter(x *command.Call, r *streamRead) (after []collection.ID, ok bool) 
 		}
 	}
 	return after, true
+}
+
+// beforeNewest returns the ID behind which only the newest entry of an open stream lies; the last ID if there is none.
+func beforeNewest(x *command.Call, s *collection.Stream, key []byte) (id collection.ID, err error) {
+	if id = s.Last; s.Len() == 0 {
+		return id, nil
+	}
+	if err = s.OpenWhole(x.Unit, key); err != nil {
+		return id, err
+	}
+	err = s.Range(collection.ID{}, collection.MaxID, true, func(newest collection.ID, _ collection.Fields) bool {
+		id, _ = newest.Prev() // no entry has the first ID
+		return false
+	})
+	return id, err
 }
 
 // readStream replies with a stream's name and the entries behind an ID, if there are any.

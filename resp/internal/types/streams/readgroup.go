@@ -85,6 +85,9 @@ func openGroupRead(x *command.Call, g *groupRead, r *streamRead, i int) (ok bool
 	case "$":
 		x.Error("ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.")
 		return false
+	case "+":
+		x.Error("ERR The + ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The + ID would just return an empty result set.")
+		return false
 	case ">":
 	default:
 		if g.after, ok = parseStreamID(r.ids[i], 0); !ok {
