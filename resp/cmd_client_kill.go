@@ -54,7 +54,7 @@ func matches(f *clientFilter, c *conn) bool {
 	case f.Is != nil && !f.Is(c):
 	case f.User != "" && c.session.userName() != f.User:
 	case f.ID != 0 && c.session.id != f.ID:
-	case c.srv.clock()-c.session.started < time.Duration(f.MaxAge)*time.Second:
+	case int64((c.srv.clock()-c.session.started)/time.Second) < f.MaxAge:
 	case f.Addr != nil && c.net.RemoteAddr().String() != string(f.Addr):
 	case f.LAddr != nil && c.net.LocalAddr().String() != string(f.LAddr):
 	default:

@@ -79,6 +79,7 @@ func TestClientKill(t *testing.T) {
 	o.Want(":0", "CLIENT", "KILL", "MAXAGE", "3600")
 	srv.connection(mustInt(t, id)).session.started -= time.Hour
 	o.Want(":0", "CLIENT", "KILL", "MAXAGE", "7200")
+	o.Want(":0", "CLIENT", "KILL", "MAXAGE", "9223372036854775807")
 	o.Want(":1", "CLIENT", "KILL", "MAXAGE", "3600", "ID", id)
 	c.Ended()
 	o.Want("-ERR maxage should be greater than 0", "CLIENT", "KILL", "MAXAGE", "0")
