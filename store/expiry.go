@@ -60,6 +60,7 @@ const (
 // expireDue removes what has expired, a batch at a time, from an entry of the
 // index on. It returns how many entries it has worked off, and where to go on.
 func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err error) {
+	background.Yield()
 	iter, err := x.s.db.NewIter(&pebble.IterOptions{
 		LowerBound: from,
 		UpperBound: binary.BigEndian.AppendUint64([]byte{layout.KindExpiry}, uint64(now)+1),
@@ -67,7 +68,6 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 	if err != nil {
 		return 0, from, x.s.readFailed(err)
 	}
-	background.Yield()
 	var due []expiring
 	next = from
 	for iter.First(); iter.Valid() && n < expireBatch; iter.Next() {

@@ -35,8 +35,6 @@ func infoStats(w *Info) {
 	w.Line("expire_cycle_cpu_milliseconds", 0)
 	w.Line("evicted_keys", w.srv.Quota.Evicted()-s.EvictedBefore.Load())
 	w.Line("evicted_clients", s.OutputLimit.Load())
-	w.Line("evicted_scripts", 0)
-	w.Line("client_query_buffer_limit_disconnections", 0)
 	w.Line("client_output_buffer_limit_disconnections", s.OutputLimit.Load())
 	w.Line("total_eviction_exceeded_time", 0)
 	w.Line("current_eviction_exceeded_time", 0)
