@@ -95,6 +95,7 @@ func (ts *trackers) add(t *tracker) {
 	ts.n.Store(int32(len(ts.clients)))
 	if t.broadcast {
 		ts.wanted++
+		t.wanted = ts.wanted
 	}
 	ts.adapt()
 	ts.mu.Unlock()

@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/internal/database"
@@ -16,6 +18,7 @@ type tracker struct {
 	optOut    bool
 	noLoop    bool
 	prefixes  []string // with broadcast: none begins another one, and "" is that of all keys
+	wanted    uint64   // with broadcast: trackers.wanted since it has these, guarded by its lock
 	redirect  int64    // the number of another connection that is told; 0: none
 	target    *conn    // that connection
 	broken    atomic.Bool
@@ -23,6 +26,15 @@ type tracker struct {
 	ready bool
 
 	reads trackedReads
+}
+
+// wants reports whether a client in BCAST mode is told of a key.
+func (t *tracker) wants(key []byte) bool { return t.broadcast && hasPrefix(key, t.prefixes) }
+
+// hasPrefix reports whether a key's name begins with one of the prefixes.
+func hasPrefix(key []byte, prefixes []string) bool {
+	name := string(database.Name(key))
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // tell tells the client that keys have changed; without any, that all may have.

@@ -276,40 +276,71 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 
 // Whoever does not hear a node keeps nothing of what that has answered.
 func TestNothingIsKeptOfANodeThatIsNotHeard(t *testing.T) {
-	r, keys := halvesOf(t, routedApart(t, 2))
-	c := newCacher(t, r.addrs[0])
-	c.ask("GET", keys[1])
-	c.silent("it is heard")
-	owner := &r.servers[1].tracking
-	owner.mu.Lock()
-	owner.ended = true // from now on it knows nobody
-	k := owner.remote["n0"]
-	done := owner.drop(k, nil)
-	owner.mu.Unlock()
-	run(done)
-	if got := c.told(); got != allInvalid {
-		t.Errorf("it is not heard any more: %s", got)
+	for _, options := range [][]string{nil, {"BCAST"}} {
+		t.Run(strings.Join(options, " "), func(t *testing.T) {
+			r, keys := halvesOf(t, routedApart(t, 2))
+			c := newCacher(t, r.addrs[0], options...)
+			c.ask("GET", keys[1])
+			c.silent("it is heard")
+			owner := &r.servers[1].tracking
+			owner.mu.Lock()
+			owner.ended = true // from now on it knows nobody
+			k := owner.remote["n0"]
+			done := owner.drop(k, nil)
+			owner.mu.Unlock()
+			run(done)
+			if got := c.told(); got != allInvalid {
+				t.Errorf("it is not heard any more: %s", got)
+			}
+			c.ask("GET", keys[0])
+			c.silent("an own key")
+			c.ask("GET", keys[1])
+			if got := c.told(); got != invalid(keys[1]) {
+				t.Errorf("meanwhile: %s", got)
+			}
+			c.ask("MGET", keys[0], keys[1])
+			if got := c.told(); !strings.Contains(got, "$"+keys[1]) {
+				t.Errorf("meanwhile, both: %s", got)
+			}
+			owner.mu.Lock()
+			owner.ended = false
+			owner.mu.Unlock()
+			resptest.WaitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hasFeed("n1", &tracker{}) })
+			if options != nil { // it may have read by other connections
+				if got := c.told(); got != allInvalid {
+					t.Errorf("it is heard again: %s", got)
+				}
+			}
+			c.ask("GET", keys[1])
+			c.silent("it is heard again")
+			resptest.Dial(t, r.addrs[0], 2).Do("SET", keys[1], "1")
+			if got := c.told(); got != invalid(keys[1]) {
+				t.Error(got)
+			}
+		})
 	}
-	c.ask("GET", keys[0])
-	c.silent("an own key")
+}
+
+// A client in BCAST mode keeps nothing of a node that does not know its prefix yet; nothing of
+// what it reads with another prefix is invalid.
+func TestNothingIsKeptOfANodeThatDoesNotKnowThePrefix(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0], "BCAST", "PREFIX", "k")
+	c.ask("GET", keys[1])
+	c.silent("it is known")
+	ts := &r.servers[0].tracking
+	ts.mu.Lock()
+	for _, t := range ts.clients {
+		t.wanted = ts.wanted + 1
+	}
+	ts.mu.Unlock()
 	c.ask("GET", keys[1])
 	if got := c.told(); got != invalid(keys[1]) {
 		t.Errorf("meanwhile: %s", got)
 	}
-	c.ask("MGET", keys[0], keys[1])
-	if got := c.told(); !strings.Contains(got, "$"+keys[1]) {
-		t.Errorf("meanwhile, both: %s", got)
-	}
-	owner.mu.Lock()
-	owner.ended = false
-	owner.mu.Unlock()
-	resptest.WaitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hasFeed("n1") })
-	c.ask("GET", keys[1])
-	c.silent("it is heard again")
-	resptest.Dial(t, r.addrs[0], 2).Do("SET", keys[1], "1")
-	if got := c.told(); got != invalid(keys[1]) {
-		t.Error(got)
-	}
+	other := "other{" + keys[1] + "}"
+	c.ask("GET", other)
+	c.silent("another prefix")
 }
 
 // A node that hands keys over goes on only when those have heard who keep them.

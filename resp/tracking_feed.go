@@ -99,12 +99,12 @@ func (ts *trackers) dropOverdueFeeds() {
 	}
 }
 
-// hasFeed tells whether another node says what changes there.
-func (ts *trackers) hasFeed(node string) bool {
+// hasFeed reports whether another node says what changes there that a client wants to know.
+func (ts *trackers) hasFeed(node string, of *tracker) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	e := ts.feeds[node]
-	return e != nil && ts.leaseClock() < e.until
+	return e != nil && ts.leaseClock() < e.until && e.said >= of.wanted
 }
 
 // awaitFeeds returns when all nodes that seem to be there say what changes, or have not for

@@ -131,7 +131,7 @@ func (c *conn) readsFar(r *request) {
 		c.holdReads(t)
 	}
 	for _, key := range keys {
-		if c.enters(t, key) {
+		if c.enters(t, key) || t.wants(key) {
 			t.reads.far = append(t.reads.far, string(key))
 		}
 	}
@@ -145,9 +145,8 @@ func (c *conn) termsTo(link *Route) Terms {
 	if t == nil || c.from != nil {
 		return terms
 	}
-	reads := t.reads.holding && !t.broadcast
-	heard := c.srv.tracking.hasFeed(link.ID)
-	if reads {
+	heard := c.srv.tracking.hasFeed(link.ID, t)
+	if t.reads.holding {
 		if t.reads.nodes == nil {
 			t.reads.nodes = make(map[string]bool)
 		}
@@ -155,7 +154,7 @@ func (c *conn) termsTo(link *Route) Terms {
 		t.reads.nodes[link.ID] = heard && (before || !asked)
 	}
 	// A node that this one does not hear may not even understand.
-	if (reads || t.noLoop) && heard {
+	if (t.reads.holding && !t.broadcast || t.noLoop) && heard {
 		terms.Keeps = true
 		if t.noLoop {
 			terms.Author = c.session.id
@@ -208,7 +207,7 @@ func (c *conn) endReads() {
 	r := &t.reads
 	invalid := r.long
 	for node, heard := range r.nodes {
-		if !heard || !c.srv.tracking.hasFeed(node) {
+		if !heard || !c.srv.tracking.hasFeed(node, t) {
 			invalid = append(invalid, r.far...)
 			break
 		}

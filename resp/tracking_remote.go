@@ -2,10 +2,8 @@ package resp
 
 import (
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/relay"
 )
 
@@ -112,7 +110,7 @@ func (ts *trackers) told() *invalidationAck {
 }
 
 func (k *remoteTracker) wants(key []byte) bool {
-	return k.broadcast && slices.ContainsFunc(k.prefixes, func(p string) bool { return strings.HasPrefix(string(database.Name(key)), p) })
+	return k.broadcast && hasPrefix(key, k.prefixes)
 }
 
 // add has the remote tracker hear that a key has changed.
