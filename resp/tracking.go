@@ -123,12 +123,9 @@ func (ts *trackers) adapt() {
 	if sink == nil {
 		clear(ts.keys)
 		ts.items = 0
-	} else {
-		if !ts.looks && !ts.ended {
-			ts.looks = true
-			ts.running.Add(1)
-			go ts.look()
-		}
+	} else if !ts.looks && !ts.ended {
+		ts.looks = true
+		ts.running.Go(ts.look)
 	}
 	ts.updateFeedsLocked(ts.srv.routes.Load())
 }
@@ -289,7 +286,6 @@ func (ts *trackers) forget() {
 // look has all forget everything when the lease was lost, since other nodes may have written
 // meanwhile, and drops nodes that are not heard of.
 func (ts *trackers) look() {
-	defer ts.running.Done()
 	tick := time.NewTicker(trackLook)
 	defer tick.Stop()
 	for still := ts.srv.mark(); ; {

@@ -343,6 +343,38 @@ func TestNothingIsKeptOfANodeThatDoesNotKnowThePrefix(t *testing.T) {
 	c.silent("another prefix")
 }
 
+// A node that hears twice that all keys may have changed, before it has asked again, hears the
+// second and goes on: it would otherwise begin again later, and who hands keys over waits for it.
+func TestTrackerFeedHearsOfAllKeysTwice(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	c.ask("GET", keys[1])
+	owner := &r.servers[1].tracking
+	var session string
+	var answer func(Replies, error)
+	resptest.WaitFor(t, "the keeper to ask", func() bool {
+		owner.mu.Lock()
+		defer owner.mu.Unlock()
+		k := owner.remote["n0"]
+		session, answer, k.parked = k.session, k.parked, nil
+		return answer != nil
+	})
+	first := owner.everything()
+	second := owner.everything()
+	owner.mu.Lock()
+	k := owner.remote["n0"]
+	k.parked = answer
+	k.answer()
+	owner.mu.Unlock()
+	<-first.over()
+	<-second.over()
+	owner.mu.Lock()
+	defer owner.mu.Unlock()
+	if now := owner.remote["n0"]; now == nil || now.session != session {
+		t.Errorf("session %s has become %+v", session, now)
+	}
+}
+
 // A node that hands keys over goes on only when those have heard who keep them.
 func TestQuiesceWaitsForNodesThatKeepKeys(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))

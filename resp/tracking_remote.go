@@ -59,7 +59,7 @@ const (
 	maxStaleAnswer = 256 << 10
 )
 
-// A invalidationAck is the wait for all remote trackers to hear of a change. The lock of trackers
+// An invalidationAck is the wait for all remote trackers to hear of a change. The lock of trackers
 // guards it.
 type invalidationAck struct {
 	ts   *trackers
