@@ -109,16 +109,22 @@ var applications = []application{
 			return a.command(addr, "./asynqapp", "work", addr, strconv.Itoa(appDatabase))
 		},
 	},
-	{
-		name: "predis", packages: "php-cli and php-nrk-predis", jobs: 500,
-		has: program("php", "-r", "require 'Predis/Autoloader.php';"),
+	phpQueue("predis", "php-cli and php-nrk-predis", "require 'Predis/Autoloader.php';"),
+	phpQueue("phpredis", "php-cli and php-redis", "new Redis();"),
+}
+
+// phpQueue is the queue of PHP frameworks by one of PHP's libraries.
+func phpQueue(library, packages, has string) application {
+	return application{
+		name: library, packages: packages, jobs: 500,
+		has: program("php", "-r", has),
 		produce: func(a *appRun, addr string) *exec.Cmd {
-			return a.command(addr, "php", "queue_app.php", "produce", appURL(addr)+"?", strconv.Itoa(a.jobs))
+			return a.command(addr, "php", "queue_app.php", library, "produce", appURL(addr), strconv.Itoa(a.jobs))
 		},
 		work: func(a *appRun, addr string) *exec.Cmd {
-			return a.command(addr, "php", "queue_app.php", "work", appURL(addr)+"?")
+			return a.command(addr, "php", "queue_app.php", library, "work", appURL(addr))
 		},
-	},
+	}
 }
 
 // An appRun is one run of an application on a cluster.
@@ -248,11 +254,45 @@ func (a *appRun) run() {
 		}
 		return slices.DeleteFunc(all, func(job string) bool { return !strings.HasPrefix(job, "job-") })
 	}
-	c.await("all jobs are done", func() bool {
+	// A queue gives a job that it lost sight of to another worker after its own time: Asynq after two minutes.
+	c.awaitFor(3*clusterPatience, "all jobs are done", func() bool {
 		all := jobs()
 		last = fmt.Sprintf("%d of %d", len(all), a.jobs)
 		return len(all) == a.jobs
 	}, &last)
+}
+
+// TestJuiceFSMetadata runs the tests of the metadata engine of JuiceFS on a cluster of three, in database 10, which is
+// kept together, and in database 2, which is spread and used as by a client of Redis Cluster, while a fourth node joins
+// and another one is stopped and started. RINGSIDE_TEST_JUICEFS names the tests' program, as "go test -c ./pkg/meta"
+// builds it in a checkout of JuiceFS. It connects to port 6379 and, for a cluster, to 7001, 7002 and 7003.
+func TestJuiceFSMetadata(t *testing.T) {
+	path := os.Getenv("RINGSIDE_TEST_JUICEFS")
+	if path == "" {
+		t.Skip("RINGSIDE_TEST_JUICEFS names no program")
+	}
+	c := newProcessCluster(t, "buckets", "--together", "1,3,10", "--backups", "1")
+	for i, port := range []string{"6379", "7001", "7002", "7003"} {
+		c.start(string(rune('a'+i)), "--addr", "127.0.0.1:"+port)
+	}
+	c.copied("a", "b", "c", "d")
+	for _, tests := range []string{"TestRedisClient", "TestRedisCluster", "TestRedisBatch|TestRedisHscan|TestRedisCache|TestRedisStale|TestRedisLock"} {
+		a := &appRun{t: t, dir: t.TempDir()}
+		run := a.command(c.nodes[0].addr, path, "-test.v", "-test.timeout", "5m", "-test.run", tests)
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- run.Wait() }()
+		if tests == "TestRedisClient" {
+			c.start("e")
+			c.nodes[1].stop(syscall.SIGTERM)
+			c.restart(c.nodes[1])
+		}
+		if err := <-ended; err != nil || !strings.Contains(a.output.String(), "--- PASS") || strings.Contains(a.output.String(), "--- SKIP") {
+			t.Errorf("%s: %v\n%s", tests, err, &a.output)
+		}
+	}
 }
 
 // home returns the id of the node that has the database.
@@ -264,5 +304,6 @@ func (c *processCluster) home(n *processNode) string {
 		c.t.Fatal(err)
 	}
 	_, id, _ := strings.Cut(about, "primary:")
-	return strings.TrimSpace(id)
+	id, _, _ = strings.Cut(id, "\r\n")
+	return id
 }

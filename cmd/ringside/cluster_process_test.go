@@ -141,9 +141,15 @@ func (c *processCluster) settled(ids ...string) {
 
 func (c *processCluster) await(what string, holds func() bool, last *string) {
 	c.t.Helper()
+	c.awaitFor(clusterPatience, what, holds, last)
+}
+
+// awaitFor is await for what may take longer.
+func (c *processCluster) awaitFor(patience time.Duration, what string, holds func() bool, last *string) {
+	c.t.Helper()
 	// To ask every node for its placement, and to compute the desired one, takes many
 	// milliseconds of a processor.
-	for end := time.Now().Add(clusterPatience); !holds(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); !holds(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			for _, n := range c.living() {
 				lines := strings.Split(n.log.String(), "\n")
