@@ -38,6 +38,7 @@ func (rn *leaseRenewer) renewLease(ctx context.Context) {
 	defer cancel()
 	var asked *leaseAttempt // the present request
 	valid, warned, leader := false, false, ""
+	unregistered := false // so the last request was not sent
 	due, end, late := time.NewTimer(0), time.NewTimer(0), time.NewTimer(leaseLate)
 	defer due.Stop()
 	defer end.Stop()
@@ -62,6 +63,10 @@ func (rn *leaseRenewer) renewLease(ctx context.Context) {
 				asked = nil
 				due.Reset(0)
 			}
+			// Ranges may be handed to this start as soon as it is registered, and clients wait for its lease.
+			if unregistered && rn.isRegistered() {
+				due.Reset(0)
+			}
 		case <-check.C:
 			if clock.HasStopped(l.Cfg.Clock(), time.Now()) {
 				// A reply that is still under way would be a lease without an end.
@@ -82,6 +87,7 @@ func (rn *leaseRenewer) renewLease(ctx context.Context) {
 			} else {
 				due.Reset(leasePause)
 			}
+			unregistered = errors.Is(asked.err, lease.ErrStart)
 			asked = nil
 		case <-end.C:
 		case <-late.C:
@@ -125,6 +131,12 @@ func (rn *leaseRenewer) isWithdrawn() bool {
 	return true
 }
 
+// isRegistered reports whether the table knows this start of the node.
+func (rn *leaseRenewer) isRegistered() bool {
+	n, known := rn.e.cfg.Table.State().Node(rn.e.cfg.Self)
+	return known && n.Incarnation == rn.e.cfg.Incarnation
+}
+
 // A leaseAttempt is one request for a lease.
 type leaseAttempt struct {
 	leader string
@@ -150,9 +162,8 @@ func (rn *leaseRenewer) requestLease(ctx context.Context, stopped bool) *leaseAt
 	a := &leaseAttempt{sent: rn.e.lease.Cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
 	a.leader, _ = rn.e.lease.Cfg.Consensus.Leader()
 	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
-	n, known := rn.e.cfg.Table.State().Node(rn.e.cfg.Self)
 	switch fault := rn.e.lease.Cfg.Consensus.Fault(); {
-	case !known || n.Incarnation != rn.e.cfg.Incarnation:
+	case !rn.isRegistered():
 		a.err = lease.ErrStart
 	case fault != nil:
 		a.err = fault

@@ -24,6 +24,7 @@ type muxConn struct {
 	end    muxEnd
 	demand chan struct{} // capacity 1: there is a first request
 	asked  chan struct{} // capacity 1: a request has failed since the connection is down
+	again  chan struct{} // capacity 1: redial was called since
 	kick   chan struct{} // capacity 1: the role of the writer goes to run
 
 	mu       sync.Mutex
@@ -68,7 +69,7 @@ const (
 )
 
 func newMuxConn(end muxEnd) muxConn {
-	return muxConn{end: end, demand: make(chan struct{}, 1), asked: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
+	return muxConn{end: end, demand: make(chan struct{}, 1), asked: make(chan struct{}, 1), again: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
 }
 
 // admit says why a request cannot go now, or has somebody connect for it. The caller
@@ -168,27 +169,47 @@ func backOff(ctx context.Context, pause time.Duration) bool {
 }
 
 // backOffUnlessAsked is backOff for a connection that is down, but takes no longer than least as
-// long as requests come: whoever sends them waits for the node to be back.
+// long as requests come: whoever sends them waits for the node to be back. It ends at once when
+// redial says that the node is back.
 func (w *muxConn) backOffUnlessAsked(ctx context.Context, pause, least time.Duration) bool {
 	select {
 	case <-w.asked: // before the attempt that has failed
 	default:
 	}
-	if pause <= least {
-		return backOff(ctx, pause)
-	}
-	if !backOff(ctx, least) {
-		return false
-	}
-	timer := time.NewTimer(spread(pause - least))
+	timer := time.NewTimer(spread(min(pause, least)))
 	defer timer.Stop()
 	select {
+	case <-timer.C:
+	case <-w.again:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+	if pause <= least {
+		return true
+	}
+	timer.Reset(spread(pause - least))
+	select {
 	case <-w.asked:
+	case <-w.again:
 	case <-timer.C:
 	case <-ctx.Done():
 		return false
 	}
 	return true
+}
+
+// redial has the next attempt to connect made at once, if the connection is down.
+func (w *muxConn) redial() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.state != muxDown {
+		return
+	}
+	select {
+	case w.again <- struct{}{}:
+	default:
+	}
 }
 
 // spread is about a pause, so that the many that lost a node do not return in step.

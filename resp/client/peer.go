@@ -140,6 +140,13 @@ func (p *Peer) Send(c *Call) error {
 	return l.send(c)
 }
 
+// Redial has connections that are down try again at once: the remote node seems to be back.
+func (p *Peer) Redial() {
+	for _, l := range p.links {
+		l.redial()
+	}
+}
+
 // Close ends all connections and waits until nothing of the Peer runs. Calls on
 // their way fail with ErrClosed.
 func (p *Peer) Close() {

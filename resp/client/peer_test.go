@@ -424,3 +424,48 @@ func TestReturningPeerIsFoundSoonByWaiters(t *testing.T) {
 		}
 	})
 }
+
+// A node that is said to be back is found at once.
+func TestRedialFindsAReturningPeerAtOnce(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		f := newFarEnd(t, echo)
+		var away atomic.Bool
+		away.Store(true)
+		p := newTestPeer(t, PeerConfig{Dial: func(ctx context.Context) (net.Conn, error) {
+			if away.Load() {
+				return nil, errors.New("it is away")
+			}
+			return f.pipe(ctx)
+		}})
+		try := func() error {
+			c := Call{Commands: []byte("a"), N: 1}
+			if err := p.Send(&c); err != nil {
+				return err
+			}
+			return c.Wait()
+		}
+		for _, before := range []time.Duration{0, time.Millisecond, time.Minute} {
+			if try() == nil {
+				t.Fatal("it is there")
+			}
+			time.Sleep(before)
+			away.Store(false)
+			p.Redial()
+			synctest.Wait()
+			if err := try(); err != nil {
+				t.Errorf("after %v: %v", before, err)
+			}
+			away.Store(true)
+			for _, l := range p.links {
+				l.mu.Lock()
+				if l.conn != nil {
+					_ = l.conn.Close()
+				}
+				l.mu.Unlock()
+			}
+			synctest.Wait()
+			p.Redial() // in vain
+			synctest.Wait()
+		}
+	})
+}

@@ -114,9 +114,21 @@ func (c *cluster) watchMembers() {
 				return
 			}
 			c.sightings.Look(c.members.Nodes(), time.Now())
+			c.redial()
 			updateRoutes(c)
 		case <-c.ctx.Done():
 			return
+		}
+	}
+}
+
+// redial connects at once to nodes that are there, and not after a pause: they may just have started.
+func (c *cluster) redial() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members.Nodes() {
+		if l := c.links[m.ID]; l != nil && m.Status == members.Alive {
+			l.peer.Redial()
 		}
 	}
 }
