@@ -24,8 +24,9 @@ type application struct {
 	// packages are what has to be installed, for the message when it is not.
 	packages string
 	jobs     int
-	// losesTaken: the queue takes a job off its list before it works on it, so a reply that is lost is a job
-	// that is lost, with Redis, too. Then no node dies through which clients come, and none that has the jobs.
+	// losesTaken: the queue takes a job off its list before it works on it, or gives up a job whose step got no
+	// reply, as Celery does with a chord. A reply that is lost is a job that is lost, with Redis, too. Then no
+	// node dies through which clients come, and none that has the jobs.
 	losesTaken bool
 	// has reports whether all is installed.
 	has func(a *appRun) bool
@@ -51,7 +52,7 @@ func program(words ...string) func(*appRun) bool {
 
 var applications = []application{
 	{
-		name: "celery", packages: "python3-celery and python3-redis", jobs: 300,
+		name: "celery", packages: "python3-celery and python3-redis", jobs: 300, losesTaken: true,
 		has: program(python, "-c", "import celery, redis"),
 		produce: func(a *appRun, addr string) *exec.Cmd {
 			return a.command(addr, python, "celery_app.py", appURL(addr), strconv.Itoa(a.jobs))
