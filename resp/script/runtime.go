@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/script/lua"
 	"github.com/ringside-kv/ringside/resp/script/luaext"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A Host carries out what a script asks for. Its methods are called by the goroutine that
@@ -256,10 +257,13 @@ func (r *Runtime) stop(t *lua.Thread) {
 	t.Step(0)
 }
 
-// argument formats a number as a command's argument: "%.17g" of C.
+// argument formats a number as a command's argument: as in replies, but for the sign of zero.
 func argument(b []byte, f float64) []byte {
-	if i := int64(f); float64(i) == f && i > -1e15 && i < 1e15 && (i != 0 || !math.Signbit(f)) {
-		return appendInt(b, i)
+	switch {
+	case math.IsNaN(f):
+		return append(b, lua.FormatPrecise(f, 17)...)
+	case f == 0:
+		return append(b, '0')
 	}
-	return append(b, lua.FormatPrecise(f, 17)...)
+	return wire.AppendFloat(b, f)
 }

@@ -66,19 +66,58 @@ func ParseFloat(b []byte) (float64, bool) {
 	return f, true
 }
 
-// maxFloatText is the length of the longest text of a float that appendFloat writes.
-const maxFloatText = len("-2.2250738585072014e-308")
+// maxFloatText is more than the length of the longest text of a float that AppendFloat writes.
+const maxFloatText = 32
 
-// AppendFloat appends a number that is not NaN as Redis does in replies: what printf
-// writes for %.17g.
+// AppendFloat appends a number that is not NaN as Redis does in replies since 7.2: the fewest digits that are
+// read as the same number, without an exponent where that takes few zeros.
 func AppendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsInf(f, 1):
 		return append(dst, "inf"...)
 	case math.IsInf(f, -1):
 		return append(dst, "-inf"...)
+	case f == 0:
+		return append(dst, zeroText(f)...)
 	}
-	return strconv.AppendFloat(dst, f, 'g', 17, 64)
+	if math.Abs(f) <= 1<<62 && float64(int64(f)) == f {
+		return strconv.AppendInt(dst, int64(f), 10)
+	}
+	at := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64) // -d.ddde±xx
+	text := dst[at:]
+	e := bytes.IndexByte(text, 'e')
+	digits := e
+	if f < 0 {
+		digits--
+	}
+	if digits > 1 {
+		digits-- // the point
+	}
+	exponent := 0
+	for _, c := range text[e+2:] {
+		exponent = exponent*10 + int(c-'0')
+	}
+	isSmall := text[e+1] == '-'
+	// scale is the power of ten of the last digit.
+	scale := exponent - digits + 1
+	if isSmall {
+		scale = -exponent - digits + 1
+	}
+	if scale >= 0 && exponent < digits+7 || scale < 0 && (scale > -7 || exponent < 4) {
+		return strconv.AppendFloat(dst[:at], f, 'f', -1, 64)
+	}
+	if exponent < 10 { // Go writes two digits
+		dst = append(dst[:len(dst)-2], dst[len(dst)-1])
+	}
+	return dst
+}
+
+func zeroText(f float64) string {
+	if math.Signbit(f) {
+		return "-0"
+	}
+	return "0"
 }
 
 // ParseBound reads a number as C's strtod does where nobody asks for more than that it has

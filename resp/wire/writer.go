@@ -136,7 +136,7 @@ func (r *Writer) Push(n int) {
 	}
 }
 
-// Double appends a number with 17 digits: a double in RESP3, a bulk string in RESP2.
+// Double appends a number: a double in RESP3, a bulk string in RESP2.
 func (r *Writer) Double(f float64) {
 	var text [maxFloatText]byte
 	b := AppendFloat(text[:0], f)
