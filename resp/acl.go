@@ -114,7 +114,7 @@ func (s *session) userName() string { return s.user.Load().Name() }
 func deny(c *conn, r *request) {
 	call := acl.Call{Row: r.cmd, Args: c.args[r.first:r.last]}
 	if r.denied, c.keys = c.rules.Check(&call, c.keys); r.denied.Reason != acl.Allowed {
-		r.msg = r.denied.Text(r.cmd)
+		r.msg = r.denied.Text(r.cmd, c.rules.Name())
 	}
 }
 

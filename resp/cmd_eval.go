@@ -233,7 +233,7 @@ func (h *scriptHost) denied(cmd *command.Row, args [][]byte, note bool) string {
 	if note {
 		noteDenied(h.call.conn, user.Name(), d, &call, "lua")
 	}
-	return d.ScriptText()
+	return d.ScriptText(cmd, user.Name())
 }
 
 // Call implements script.Host.
@@ -310,7 +310,7 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 		return "ERR Unknown Redis command called from script", false
 	case !cmd.Takes(len(args)) || cmd.Run == nil:
 		return "ERR Wrong number of args calling Redis command from script", false
-	case cmd.Flags&command.FlagNoScript != 0 || cmd.Between || cmd.Waits:
+	case cmd.Flags&command.FlagNoScript != 0 || cmd.Between || cmd.Waits && cmd.Flags&command.FlagBlocking == 0:
 		return "ERR This Redis command is not allowed from script", false
 	}
 	if msg := h.denied(cmd, args, true); msg != "" {

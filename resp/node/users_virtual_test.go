@@ -54,13 +54,13 @@ func TestUsersAreThoseOfTheCluster(t *testing.T) {
 			for _, key := range []string{"u:1", "u:2", "u:3", "u:4", "u:5", "u:6"} {
 				wants(id, do, "OK", "SET", key, "x")
 				wants(id, do, "x", "EVAL", "return redis.call('GET', KEYS[1])", 1, key)
-				wants(id, do, "ERR The user executing the script can't access at least one of the keys", "EVAL", "return redis.call('GET', ARGV[1])", 1, key, "other{"+key+"}")
-				wants(id, do, "ERR The user executing the script can't run this command", "EVAL", "redis.call('SET', KEYS[1], 'x') return redis.call('FLUSHALL')", 1, key)
+				wants(id, do, "ERR ACL failure in script: No permissions to access a key", "EVAL", "return redis.call('GET', ARGV[1])", 1, key, "other{"+key+"}")
+				wants(id, do, "ERR ACL failure in script: User", "EVAL", "redis.call('SET', KEYS[1], 'x') return redis.call('FLUSHALL')", 1, key)
 				wants(id, do, "OK", "MULTI")
 				wants(id, do, "QUEUED", "EVAL", "return redis.pcall('GET', 'other')", 1, key)
 				wants(id, do, "QUEUED", "GET", key)
 				got, err := do("EXEC")
-				if elems, _ := got.([]any); err != nil || len(elems) != 2 || elems[1] != "x" || !strings.HasPrefix(elems[0].(error).Error(), "ERR The user executing the script") {
+				if elems, _ := got.([]any); err != nil || len(elems) != 2 || elems[1] != "x" || !strings.HasPrefix(elems[0].(error).Error(), "ERR ACL failure in script") {
 					t.Errorf("EXEC through %s: %v, %v", id, got, err)
 				}
 			}

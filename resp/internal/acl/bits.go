@@ -1,7 +1,5 @@
 package acl
 
-import "math/bits"
-
 // A bitmap has a bit for each command, by its ID.
 type bitmap []uint64
 
@@ -31,12 +29,4 @@ func (b bitmap) set(other bitmap, value bool) {
 			b[i] &^= other[i]
 		}
 	}
-}
-
-// common returns how many bits two bitmaps have in common.
-func (b bitmap) common(other bitmap) (n int) {
-	for i := range b {
-		n += bits.OnesCount64(b[i] & other[i])
-	}
-	return n
 }

@@ -22,7 +22,6 @@ type category struct {
 	name    string
 	members bitmap
 	reach   bitmap // members and the subcommands of members
-	size    int
 }
 
 // access is what a key pattern permits, or what a command does with a key.
@@ -77,7 +76,6 @@ func NewCatalog(t *command.Table) *Catalog {
 			k := c.category(name[1:])
 			k.members.add(row.ID)
 			k.reach.set(c.reach[row.ID], true)
-			k.size++
 		}
 	}
 	return c

@@ -192,34 +192,36 @@ func sortOption(args [][]byte) Denial {
 	return Denial{}
 }
 
-// Text returns the reply to a command that is refused.
-func (d Denial) Text(row *command.Row) string {
+// Text returns the reply to a command that is refused to a user.
+func (d Denial) Text(row *command.Row, user string) string {
 	switch d.Reason {
-	case DeniedKey:
-		return "NOPERM this user has no permissions to access one of the keys used as arguments"
-	case DeniedChannel:
-		return "NOPERM this user has no permissions to access one of the channels used as arguments"
 	case DeniedBy:
 		return "ERR BY option of SORT denied due to insufficient ACL permissions."
 	case DeniedGet:
 		return "ERR GET option of SORT denied due to insufficient ACL permissions."
-	case Allowed, DeniedCommand:
+	case Allowed, DeniedCommand, DeniedKey, DeniedChannel:
 	}
-	return "NOPERM this user has no permissions to run the '" + row.Full + "' command"
+	return "NOPERM " + d.why(row, user)
+}
+
+// why names what the user may not do, but no key or channel.
+func (d Denial) why(row *command.Row, user string) string {
+	switch d.Reason {
+	case DeniedKey:
+		return "No permissions to access a key"
+	case DeniedChannel:
+		return "No permissions to access a channel"
+	case Allowed, DeniedCommand, DeniedBy, DeniedGet:
+	}
+	return "User " + user + " has no permissions to run the '" + row.Full + "' command"
 }
 
 // ScriptText returns the error of a command that a script may not call for its user.
-func (d Denial) ScriptText() string {
-	switch d.Reason {
-	case DeniedKey:
-		return "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments"
-	case DeniedChannel:
-		return "ERR The user executing the script can't publish to the channel mentioned in the command"
-	case DeniedBy, DeniedGet:
-		return d.Text(nil)
-	case Allowed, DeniedCommand:
+func (d Denial) ScriptText(row *command.Row, user string) string {
+	if d.Reason == DeniedBy || d.Reason == DeniedGet {
+		return d.Text(row, user)
 	}
-	return "ERR The user executing the script can't run this command or subcommand"
+	return "ERR ACL failure in script: " + d.why(row, user)
 }
 
 // ExecText returns the reply to a command of a transaction that was allowed when it was queued.
@@ -231,21 +233,21 @@ func (d Denial) ExecText() string {
 	case DeniedChannel:
 		reason = "no permission to access one of the channels used as arguments"
 	case DeniedBy, DeniedGet:
-		return d.Text(nil)
+		return d.Text(nil, "")
 	case Allowed, DeniedCommand:
 	}
 	return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: " + reason
 }
 
-// DryrunText returns what ACL DRYRUN replies of a call.
-func (d Denial) DryrunText(call *Call) string {
+// DryrunText returns what ACL DRYRUN replies of a call of a user.
+func (d Denial) DryrunText(call *Call, user string) string {
 	switch d.Reason {
 	case DeniedKey:
-		return "This user has no permissions to access the '" + string(call.Args[d.Pos]) + "' key"
+		return "User " + user + " has no permissions to access the '" + string(call.Args[d.Pos]) + "' key"
 	case DeniedChannel:
-		return "This user has no permissions to access the '" + string(call.Args[d.Pos]) + "' channel"
+		return "User " + user + " has no permissions to access the '" + string(call.Args[d.Pos]) + "' channel"
 	case DeniedCommand:
-		return "This user has no permissions to run the '" + call.Row.Full + "' command"
+		return d.why(call.Row, user)
 	case Allowed, DeniedBy, DeniedGet: // Redis looks at these options when it sorts
 	}
 	return "OK"

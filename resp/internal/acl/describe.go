@@ -13,14 +13,10 @@ func (u *User) Flags() []string {
 	if u.anyone {
 		flags = append(flags, "nopass")
 	}
-	switch u.sanitize {
-	case sanitizeSkip:
-		flags = append(flags, "skip-sanitize-payload")
-	case sanitizeAlways:
-		flags = append(flags, "sanitize-payload")
-	case sanitizeUnsaid:
+	if u.skipsSanitizing {
+		return append(flags, "skip-sanitize-payload")
 	}
-	return flags
+	return append(flags, "sanitize-payload")
 }
 
 // Passwords returns the SHA-256 of the user's passwords, in hexadecimal digits.
@@ -33,7 +29,7 @@ type Description struct{ Commands, Keys, Channels string }
 func (u *User) Selectors() []Description {
 	all := make([]Description, len(u.selectors))
 	for i, s := range u.selectors {
-		all[i] = Description{s.commandRules(u.catalog), s.keyRules(), s.channelRules()}
+		all[i] = Description{s.commandRules(), s.keyRules(), s.channelRules()}
 	}
 	return all
 }
@@ -53,7 +49,7 @@ func (u *User) describe() string {
 		if i > 0 {
 			b.WriteString(" (")
 		}
-		s.describe(&b, u.catalog)
+		s.describe(&b)
 		if i > 0 {
 			b.WriteByte(')')
 		}
@@ -61,7 +57,7 @@ func (u *User) describe() string {
 	return b.String()
 }
 
-func (s *selector) describe(b *strings.Builder, c *Catalog) {
+func (s *selector) describe(b *strings.Builder) {
 	if keys := s.keyRules(); keys != "" {
 		b.WriteString(keys)
 		b.WriteByte(' ')
@@ -73,7 +69,7 @@ func (s *selector) describe(b *strings.Builder, c *Catalog) {
 		b.WriteString(channels)
 		b.WriteByte(' ')
 	}
-	b.WriteString(s.commandRules(c))
+	b.WriteString(s.commandRules())
 }
 
 func (s *selector) keyRules() string {
@@ -101,63 +97,12 @@ func (s *selector) channelRules() string {
 	return "&" + strings.Join(s.channels, " &")
 }
 
-// commandRules returns rules that make an empty set of commands this one: all commands or none, then the
-// categories that come nearest, one after the other, then single commands. So does Redis, and for the same
-// sets it finds the same categories.
-func (s *selector) commandRules(c *Catalog) string {
-	var b strings.Builder
-	made, left := newBitmap(len(c.table.All)), s.commands.clone()
-	sign := "+"
+// commandRules returns what makes an empty set of commands this one: all commands or none, then the rules as they
+// were given, as Redis has it since 7.2.
+func (s *selector) commandRules() string {
+	first := "-@all"
 	if s.future {
-		sign = "-"
-		made = c.every.clone()
-		b.WriteString("+@all")
-	} else {
-		b.WriteString("-@all")
+		first = "+@all"
 	}
-	used := make([]bool, len(c.categories))
-	for {
-		best, fewest, most := -1, 0, 0
-		for i := range c.categories {
-			if used[i] {
-				continue
-			}
-			k := &c.categories[i]
-			same := left.common(k.members)
-			if s.future {
-				same = k.size - same
-			}
-			other := k.size - same
-			if same > other && (best < 0 || other < fewest || other == fewest && same > most) {
-				best, fewest, most = i, other, same
-			}
-		}
-		if best < 0 {
-			break
-		}
-		k := &c.categories[best]
-		made.set(k.reach, !s.future)
-		left.set(k.reach, s.future)
-		used[best] = true
-		b.WriteString(" " + sign + "@" + k.name)
-	}
-	s.writeSingle(&b, c, made)
-	return b.String()
-}
-
-// writeSingle writes the commands in which the set still differs from what the rules have made.
-func (s *selector) writeSingle(b *strings.Builder, c *Catalog, made bitmap) {
-	for _, row := range c.table.All {
-		allowed := s.commands.has(row.ID)
-		if allowed != made.has(row.ID) {
-			b.WriteString(" " + map[bool]string{true: "+", false: "-"}[allowed] + row.Full)
-			made.set(c.reach[row.ID], allowed)
-		}
-		if allowed {
-			continue
-		}
-		for _, arg := range s.first[row.ID] {
-			b.WriteString(" +" + row.Full + "|" + arg)
-		}
-	}
+	return strings.Join(append([]string{first}, s.rules...), " ")
 }

@@ -7,11 +7,13 @@ import (
 
 // An Entry is one or more refused calls or logins of a user that were alike, one soon after the other.
 type Entry struct {
+	ID      int64 // counts from 0 since the start of the node
 	Count   int64
 	Reason  string // "command", "key", "channel" or "auth"
 	Context string // "toplevel", "multi" or "lua"
 	Object  string // the command, key or channel
 	User    string
+	Created time.Time // of the first one
 	At      time.Time // of the last one
 	Client  string    // of the last one, as CLIENT LIST describes it
 }
@@ -30,21 +32,26 @@ const (
 type Log struct {
 	mu      sync.Mutex
 	entries []Entry // oldest first
+	next    int64   // ID of the next entry
 }
 
 // Add notes an entry, of which a log of so many entries keeps the newest.
 func (l *Log) Add(e Entry, most int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	e.ID, e.Created = l.next, e.At
 	e.Count, e.Object, e.User = 1, e.Object[:min(len(e.Object), maxObject)], e.User[:min(len(e.User), maxObject)]
 	for i := len(l.entries) - 1; i >= max(len(l.entries)-groupOf, 0); i-- {
 		if old := &l.entries[i]; old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User && e.At.Sub(old.At).Abs() <= groupFor {
 			e.Count += old.Count
+			e.ID, e.Created = old.ID, old.Created
 			l.entries = append(l.entries[:i], l.entries[i+1:]...)
 			break
 		}
 	}
-	l.entries = append(l.entries, e)
+	if l.entries = append(l.entries, e); e.ID == l.next {
+		l.next++
+	}
 	if over := len(l.entries) - int(min(most, maxEntries)); over > 0 {
 		l.entries = append([]Entry(nil), l.entries[over:]...)
 	}

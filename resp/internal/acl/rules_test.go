@@ -108,10 +108,10 @@ func TestRulesOfOtherBuildsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Set(values, 1, 1)
-	if got := r.Now().Get("new").Rules(); got != "on nopass ~* resetchannels -@all +get (~y resetchannels -@all +set)" {
+	if got := r.Now().Get("new").Rules(); got != "on nopass sanitize-payload ~* resetchannels -@all +get (~y resetchannels -@all +set)" {
 		t.Errorf("new is %q", got)
 	}
-	if got := r.Now().Get("bad").Rules(); got != "off resetchannels -@all" {
+	if got := r.Now().Get("bad").Rules(); got != "off sanitize-payload resetchannels -@all" {
 		t.Errorf("bad is %q", got)
 	}
 	r.Set(nil, 1, 0) // older

@@ -10,8 +10,10 @@ import (
 // a call is allowed if one of them allows all of it.
 type selector struct {
 	commands bitmap
-	// future says that the set began with all commands, so that those of a later version are in it.
+	// future says that the set began with all commands, so that those of a later version are in it. rules are
+	// those about commands and categories since, in lower case; a later one about the same replaces an earlier one.
 	future   bool
+	rules    []string
 	first    map[int][]string // by ID, the first arguments with which a command outside of the set is allowed
 	allKeys  bool
 	keys     []keyPattern
@@ -34,7 +36,7 @@ func newSelector(c *Catalog, anywhere bool) *selector {
 func (s *selector) clone() *selector {
 	next := *s
 	next.commands, next.keys, next.channels = s.commands.clone(), slices.Clone(s.keys), slices.Clone(s.channels)
-	next.first = maps.Clone(s.first)
+	next.first, next.rules = maps.Clone(s.first), slices.Clone(s.rules)
 	return &next
 }
 
@@ -50,9 +52,9 @@ func (s *selector) apply(c *Catalog, rule string) error {
 	case strings.EqualFold(rule, "resetchannels"):
 		s.anywhere, s.channels = false, nil
 	case strings.EqualFold(rule, "allcommands"), strings.EqualFold(rule, "+@all"):
-		s.commands, s.future, s.first = c.every.clone(), true, nil
+		s.commands, s.future, s.first, s.rules = c.every.clone(), true, nil, nil
 	case strings.EqualFold(rule, "nocommands"), strings.EqualFold(rule, "-@all"):
-		s.commands, s.future, s.first = newBitmap(len(c.table.All)), false, nil
+		s.commands, s.future, s.first, s.rules = newBitmap(len(c.table.All)), false, nil, nil
 	case rule[0] == '~' || rule[0] == '%':
 		return s.addKeys(rule)
 	case rule[0] == '&':
@@ -121,7 +123,18 @@ func (s *selector) setCategory(c *Catalog, name string, allow bool) error {
 			delete(s.first, id)
 		}
 	}
+	s.keepRule("@"+name, allow)
 	return nil
+}
+
+// keepRule notes a rule about a command or a category. It replaces one about the same, and those about subcommands
+// or first arguments of the command: what they have set, this one sets.
+func (s *selector) keepRule(name string, allow bool) {
+	name = strings.ToLower(name)
+	s.rules = slices.DeleteFunc(s.rules, func(rule string) bool {
+		return rule[1:] == name || strings.HasPrefix(rule[1:], name+"|")
+	})
+	s.rules = append(s.rules, map[bool]string{true: "+", false: "-"}[allow]+name)
 }
 
 // setCommand allows or forbids a command or a subcommand, or allows a command with one first argument.
@@ -138,6 +151,7 @@ func (s *selector) setCommand(c *Catalog, name string, allow bool) error {
 			return errSyntax
 		case len(parent.Subs) == 0:
 			s.allowFirst(parent.ID, name[at+1:])
+			s.keepRule(name, true)
 			return nil
 		}
 	}
@@ -146,6 +160,7 @@ func (s *selector) setCommand(c *Catalog, name string, allow bool) error {
 	}
 	s.commands.set(c.reach[row.ID], allow)
 	delete(s.first, row.ID)
+	s.keepRule(name, allow)
 	return nil
 }
 

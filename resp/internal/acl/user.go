@@ -19,24 +19,16 @@ const DefaultName = "default"
 type User struct {
 	name      string
 	enabled   bool
-	anyone    bool // any password is right
-	sanitize  sanitizing
+	anyone    bool        // any password is right
 	passwords []string    // SHA-256 in hexadecimal digits
 	selectors []*selector // the first one is the root selector, to which rules outside of parentheses belong
 	catalog   *Catalog
+	// skipsSanitizing is a flag of Redis about payloads of RESTORE. It is only kept: they are always checked.
+	skipsSanitizing bool
 
 	rules        string
 	unrestricted bool
 }
-
-// sanitizing is whether payloads of RESTORE are to be checked. They always are; Redis' flags are only kept.
-type sanitizing uint8
-
-const (
-	sanitizeUnsaid sanitizing = iota
-	sanitizeSkip
-	sanitizeAlways
-)
 
 // NewUser returns a user that may do nothing. anywhere gives access to all channels, as the parameter
 // acl-pubsub-default of Redis may say of new users.
@@ -155,15 +147,15 @@ func (u *User) apply(anywhere bool, rule string, forgive func(error) bool) error
 	case "on", "off":
 		u.enabled = word == "on"
 	case "skip-sanitize-payload":
-		u.sanitize = sanitizeSkip
+		u.skipsSanitizing = true
 	case "sanitize-payload":
-		u.sanitize = sanitizeAlways
+		u.skipsSanitizing = false
 	case "nopass", "resetpass":
 		u.anyone, u.passwords = word == "nopass", nil
 	case "clearselectors":
 		u.selectors = u.selectors[:1:1]
 	case "reset":
-		u.enabled, u.anyone, u.passwords, u.sanitize = false, false, nil, sanitizeAlways
+		u.enabled, u.anyone, u.passwords, u.skipsSanitizing = false, false, nil, false
 		u.selectors = []*selector{newSelector(u.catalog, anywhere)}
 	default:
 		return u.applyText(anywhere, rule, forgive)

@@ -155,7 +155,7 @@ func cmdAclDryrun(x *call) {
 	}
 	made := acl.Call{Row: cmd, Args: args}
 	d, _ := u.Check(&made, nil)
-	if text := d.DryrunText(&made); text != "OK" {
+	if text := d.DryrunText(&made, u.Name()); text != "OK" {
 		x.BulkString(text)
 		return
 	}
@@ -209,7 +209,7 @@ func cmdAclLog(x *call) {
 	x.Array(len(entries))
 	for i := range entries {
 		e := &entries[i]
-		x.Map(7)
+		x.Map(10)
 		x.BulkString("count")
 		x.Int(e.Count)
 		for _, field := range [][2]string{{"reason", e.Reason}, {"context", e.Context}, {"object", e.Object}, {"username", e.User}} {
@@ -220,6 +220,12 @@ func cmdAclLog(x *call) {
 		x.Double(time.Since(e.At).Truncate(time.Millisecond).Seconds())
 		x.BulkString("client-info")
 		x.BulkString(e.Client)
+		x.BulkString("entry-id")
+		x.Int(e.ID)
+		x.BulkString("timestamp-created")
+		x.Int(e.Created.UnixMilli())
+		x.BulkString("timestamp-last-updated")
+		x.Int(e.At.UnixMilli())
 	}
 }
 
