@@ -22,6 +22,7 @@ type publisher struct {
 	peers   []*batch // to all other nodes
 	collect bool     // counts are noted, for replies that come when other nodes have answered
 	counts  []int64
+	own     pubsub.OwnMessages
 }
 
 // publish runs the messages that the requests begin with, and returns how many there are.
@@ -37,15 +38,18 @@ func (c *conn) publish(reqs []request) int {
 		p.sendToPeers(c, reqs)
 	}
 	p.counts, p.collect = p.counts[:0], len(p.peers) > 0
+	p.own.Count()
 	for i := range reqs {
 		at := len(c.out.Buf)
 		before := len(p.counts)
 		c.runOne(&reqs[i])
 		if !p.collect {
 			c.count(reqs[i].cmd, at)
+			c.out.Buf = p.own.AppendAll(c.out.Buf)
 		} else if len(p.counts) == before {
 			p.counts = append(p.counts, -1) // it has replied with an error
 		}
+		p.own.Ended()
 	}
 	c.srv.courier.Send(&p.mailing)
 	if p.collect {
@@ -57,7 +61,9 @@ func (c *conn) publish(reqs []request) int {
 			at := len(c.out.Buf)
 			c.out.Int(count)
 			c.count(reqs[i].cmd, at)
+			c.out.Buf = p.own.AppendOf(c.out.Buf, i)
 		}
+		p.own.Forget()
 		p.peers, p.collect = p.peers[:0], false
 	}
 	return n
@@ -171,18 +177,15 @@ func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 func (c *conn) publisher() *publisher {
 	if c.pub == nil {
 		c.pub = new(publisher)
-		c.pub.mailing.Own = c.appendOwn
+		c.pub.mailing.Own = c.keepOwn
 	}
 	return c.pub
 }
 
-// appendOwn puts a message of the client to itself before its reply, if that is sent.
-func (c *conn) appendOwn(text []byte) bool {
-	if c.session.replies != replyOn {
-		return false
+// keepOwn keeps a message of the client to itself until the reply is complete, if that is sent.
+func (c *conn) keepOwn(text []byte) bool {
+	if c.session.replies == replyOn {
+		c.pub.own.Keep(text, pushMark(c.out.Proto))
 	}
-	at := len(c.out.Buf)
-	c.out.Buf = append(c.out.Buf, text...)
-	c.out.Buf[at] = pushMark(c.out.Proto)
-	return true
+	return c.session.replies == replyOn
 }

@@ -34,11 +34,14 @@ func (c *conn) finishPosting() {
 	}
 	c.leave() // nothing is held while other nodes are waited for
 	p := c.publisher()
-	p.mailing.From = nil
+	if p.mailing.From = nil; c.from == nil && !c.local.on {
+		p.mailing.From = &c.subs
+	}
 	for _, m := range messages {
 		c.srv.pubsub.Deliver(&p.mailing, m.kind, m.channel, m.message)
 	}
 	c.srv.courier.Send(&p.mailing)
+	c.out.Buf = p.own.AppendAll(c.out.Buf)
 	if routes := c.srv.routes.Load(); routes != nil {
 		var raw []byte
 		for _, m := range messages {

@@ -98,6 +98,11 @@ func (m *multi) watches(key []byte) bool {
 // transaction is not atomic there.
 func cmdExec(x *call) {
 	m := &x.conn.multi
+	defer func() {
+		if p := x.conn.pub; p != nil {
+			x.Buf = p.own.AppendAll(x.Buf)
+		}
+	}()
 	defer x.shownExec()
 	switch {
 	case !m.open:

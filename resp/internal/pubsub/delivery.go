@@ -8,8 +8,8 @@ const keepText = 64 << 10
 //
 // It belongs to one goroutine at a time.
 type Delivery struct {
-	// From is the client that publishes, or nil: it may be a subscriber, too. Own sends it a
-	// message ahead of its reply, or returns false if the message is to be queued as for others.
+	// From is the client that publishes, or nil: it may be a subscriber, too. Own keeps a
+	// message for it until it has its reply, or returns false if the message is to be queued as for others.
 	From  *Subscriptions
 	Own   func(text []byte) bool
 	text  []byte       // the message, see appendMessage
