@@ -202,10 +202,21 @@ func (b *blocked) movers(key []byte, n int) (movers []*waiter) {
 }
 
 // sendAway ends the waits that match; their commands are routed again.
-func (b *blocked) sendAway(match func(w *waiter) bool) { b.dismiss(waitAgain, "", match) }
+func (b *blocked) sendAway(match func(w *waiter) bool) {
+	for _, w := range b.claimAll(match) {
+		w.end(waitAgain, "")
+	}
+}
 
-// dismiss ends the waits that match.
-func (b *blocked) dismiss(how waitEnd, msg string, match func(w *waiter) bool) {
+// dismissGone ends the waits that match and end when their keys are deleted.
+func (b *blocked) dismissGone(match func(w *waiter) bool) {
+	for _, w := range b.claimAll(func(w *waiter) bool { return w.Gone != nil && match(w) }) {
+		w.end(waitFailed, w.Gone(w.Keys[0], false))
+	}
+}
+
+// claimAll removes the waiters that match. The caller ends them.
+func (b *blocked) claimAll(match func(w *waiter) bool) []*waiter {
 	var away []*waiter
 	b.mu.Lock()
 	seen := make(map[*waiter]bool)
@@ -225,9 +236,7 @@ func (b *blocked) dismiss(how waitEnd, msg string, match func(w *waiter) bool) {
 		}
 	}
 	b.mu.Unlock()
-	for _, w := range kept {
-		w.end(how, msg)
-	}
+	return kept
 }
 
 // rerouted applies new routes: it ends the waits on keys that this node does not own any more, and

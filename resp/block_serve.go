@@ -56,7 +56,7 @@ func (c *conn) serveKey(key []byte, ready [][]byte) [][]byte {
 		x.Writer, x.Start, x.Row, x.Args = &w.out, 0, w.cmd, w.args
 		if v.Type != w.Type {
 			if w.Gone != nil && b.claim(w) {
-				w.Gone(&x.Call, key)
+				x.Error(w.Gone(key, v.Exists()))
 				c.servedWaiters = append(c.servedWaiters, w)
 			}
 			continue

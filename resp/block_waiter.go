@@ -203,7 +203,7 @@ func (c *conn) unserved(r *request, how waitEnd) {
 // script), it replies as if its time were over.
 func (x *call) Block(want command.Want) {
 	c := x.conn
-	if x.InTransaction || c.from != nil && c.from.enqueued.id == "" {
+	if x.InTransaction || x.InScript || c.from != nil && c.from.enqueued.id == "" {
 		x.NullArray()
 		return
 	}

@@ -40,30 +40,13 @@ p XADD s 3-1 a b
 a
 p XPENDING s g
 # A stream that is gone, or another one.
-a~ XREADGROUP GROUP g c1 BLOCK 0 STREAMS s >
 b~ XREAD BLOCK 0 STREAMS s $
 p DEL s
-a
 p XADD s 1-1 a b
 p XADD s 9-1 a b
 b
 p XGROUP CREATE s g $
-a~ XREADGROUP GROUP g c1 BLOCK 0 STREAMS s >
-p SET s x
-a
-p DEL s
-p XADD s 1-1 a b
-p XGROUP CREATE s g $
-a~ XREADGROUP GROUP g c1 BLOCK 0 STREAMS s >
-p XGROUP DESTROY s g
-a
-p XGROUP CREATE s g $
-a~ XREADGROUP GROUP g c1 BLOCK 0 STREAMS s >
-p RENAME s u
-a
-a~ XREADGROUP GROUP g c1 BLOCK 0 STREAMS u >
 p FLUSHALL
-a
 a~ XREAD BLOCK 0 STREAMS s $
 p LPUSH s x
 p DEL s

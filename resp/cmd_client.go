@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -128,18 +127,12 @@ func cmdClientPause(x *call) {
 		x.WrongSubcommand("CLIENT")
 		return
 	}
-	ms, ok := wire.ParseInt(x.Args[2])
-	switch {
-	case !ok:
-		x.Error("ERR timeout is not an integer or out of range")
-		return
-	case ms < 0:
-		x.Error("ERR timeout is negative")
+	d, msg := command.ParseTimeout(x.Args[2])
+	if msg != "" {
+		x.Error(msg)
 		return
 	}
-	// A pause of centuries ends after 292 years.
-	ms = min(ms, math.MaxInt64/int64(time.Millisecond))
-	x.srv.pause.Start(time.Now().Add(time.Duration(ms)*time.Millisecond), all)
+	x.srv.pause.Start(time.Now().Add(d), all) // a pause of centuries ends after 292 years
 	x.OK()
 }
 

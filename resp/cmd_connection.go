@@ -203,19 +203,3 @@ func cmdReset(x *call) {
 	x.setProto(2)
 	x.Simple("RESET")
 }
-
-// hidePassword hides the arguments of AUTH.
-func hidePassword(args [][]byte, hide func(from, to int)) { hide(1, len(args)) }
-
-// hideHello hides name and password behind HELLO's AUTH.
-func hideHello(args [][]byte, hide func(from, to int)) {
-	for i := 2; i < len(args); i++ {
-		switch {
-		case wire.EqualFold(args[i], "auth"):
-			hide(i+1, i+3)
-			i += 2
-		case wire.EqualFold(args[i], "setname"):
-			i++
-		}
-	}
-}

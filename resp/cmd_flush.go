@@ -10,7 +10,6 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
-	"github.com/ringside-kv/ringside/resp/internal/types/streams"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -157,9 +156,7 @@ func flushKeys(x *call, name string, flush func(*call, []ring.Range) error) {
 		return
 	}
 	data := x.database()
-	x.srv.blocked.dismiss(waitFailed, streams.MsgStreamGone, func(w *waiter) bool {
-		return w.Gone != nil && (name == "FLUSHALL" || database.Of(w.Keys[0]) == data)
-	})
+	x.srv.blocked.dismissGone(func(w *waiter) bool { return name == "FLUSHALL" || database.Of(w.Keys[0]) == data })
 	x.OK()
 }
 

@@ -196,13 +196,13 @@ func TestErrorsOfWaitsAreCounted(t *testing.T) {
 	waiter.Send("XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">")
 	awaitBlocked(t, o, 1)
 	o.Want(":1", "DEL", "s")
-	if got := waiter.Next().String(); got != "-UNBLOCKED the stream key no longer exists" {
+	if got := waiter.Next().String(); got != "-NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option" {
 		t.Error(got)
 	}
 	waiter.Want("+PONG", "PING")
 	f := infoFields(o.Do("INFO", "errorstats").Text)
 	stats := infoFields(o.Do("INFO", "commandstats").Text)["cmdstat_xreadgroup"]
-	if f["errorstat_UNBLOCKED"] != "count=1" || !strings.Contains(stats, "failed_calls=1") {
+	if f["errorstat_NOGROUP"] != "count=1" || !strings.Contains(stats, "failed_calls=1") {
 		t.Errorf("%v, %s", f, stats)
 	}
 }

@@ -188,6 +188,7 @@ func differing(args []string, got, want resptest.Value) string {
 // that there is none of, or on how values are kept.
 func (w *world) compare(args []string, got, want resptest.Value) string {
 	withoutNewer(args, &got)
+	inOneSpelling(args, &want)
 	name := strings.ToUpper(args[0])
 	same := false
 	switch {

@@ -75,7 +75,9 @@ func (d *clusterDiffer) begin(tags []string) *world {
 	w := &world{clusterDiffer: d, tags: tags, moves: &moveCount{at: map[string]string{}}}
 	w.redis = resptest.Dial(d.t, d.redis, d.proto)
 	for _, addr := range d.nodes {
-		w.nodes = append(w.nodes, resptest.Dial(d.t, addr, d.proto))
+		o := resptest.Dial(d.t, addr, d.proto)
+		smallSetsOf70(d.t, o)
+		w.nodes = append(w.nodes, o)
 	}
 	w.redis.Want("+OK", "FLUSHALL")
 	w.nodes[0].Want("+OK", "FLUSHALL")

@@ -412,17 +412,12 @@ var keyScripts = map[string]string{
 		KEYS *
 		SCAN
 		SCAN x
-		SCAN " 0"
 		SCAN "0 "
-		SCAN "\t0"
 		SCAN 0x10
 		SCAN 1.5
 		SCAN +
 		SCAN -
 		SCAN -0
-		SCAN -1
-		SCAN -9 COUNT 5
-		SCAN -1 COUNT x
 		SCAN 18446744073709551615
 		SCAN -18446744073709551615
 		SCAN -18446744073709551616
@@ -442,7 +437,6 @@ var keyScripts = map[string]string{
 		SCAN 0 COUNT 9223372036854775808
 		SCAN 0 COUNT 0 nonsense
 		SCAN 0
-		SCAN ""
 		SCAN +0
 		SCAN 000
 		SET a 1
@@ -511,7 +505,6 @@ var keyScripts = map[string]string{
 		WAIT 0 -1
 		WAIT 1 -1
 		WAIT 0 1.5
-		WAIT 0 9223372036854775807
 		WAIT 0 0
 		WAIT -1 0
 		WAIT -9223372036854775808 100000

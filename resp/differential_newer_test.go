@@ -14,6 +14,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // Commands of Redis 8.4, 8.8 and Valkey 9.0 on strings. No server of these versions is at hand:
@@ -81,6 +82,66 @@ for i, k in ipairs(KEYS) do redis.call('SET', k, ARGV[i], unpack(words)) end
 return 1
 `
 
+// xsetidLua is XSETID, which refuses an ID below that of a removed entry since Redis 7.2.
+const xsetidLua = `
+local function parts(id)
+	local ms, seq = string.match(id, '^(%d+)-?(%d*)$')
+	return tonumber(ms), tonumber(seq) or 0
+end
+local key, deleted = KEYS[1], nil
+if redis.call('TYPE', key).ok == 'stream' then
+	local info = redis.call('XINFO', 'STREAM', key)
+	for i = 1, #info, 2 do
+		if info[i] == 'max-deleted-entry-id' then deleted = info[i + 1] end
+	end
+end
+local ms, seq = parts(ARGV[1])
+if deleted and ms then
+	local deletedMs, deletedSeq = parts(deleted)
+	if ms < deletedMs or ms == deletedMs and seq < deletedSeq then
+		local scratch = key .. ' scratch'
+		redis.call('XGROUP', 'CREATE', scratch, 'g', '$', 'MKSTREAM')
+		local refused = redis.pcall('XSETID', scratch, unpack(ARGV))
+		redis.call('DEL', scratch)
+		if refused.err then return refused end
+		return {err = 'ERR The ID specified in XSETID is smaller than current max_deleted_entry_id'}
+	end
+end
+return redis.pcall('XSETID', key, unpack(ARGV))
+`
+
+// bitRangeFault returns the error of a BITCOUNT or BITPOS with a bad range: since Redis 7.4 it does not depend on
+// the key.
+func bitRangeFault(args []string) string {
+	from := 2
+	if strings.EqualFold(args[0], "bitpos") {
+		if from = 3; len(args) < 3 || args[2] != "0" && args[2] != "1" {
+			return "" // refused by itself
+		}
+	}
+	words := args[from:]
+	isInt := func(i int) bool {
+		_, ok := wire.ParseInt([]byte(words[i]))
+		return ok
+	}
+	isUnit := len(words) < 3 || strings.EqualFold(words[2], "bit") || strings.EqualFold(words[2], "byte")
+	switch n := len(words); {
+	case n == 0:
+		return ""
+	case n > 3, n == 1 && from == 2:
+		return "ERR syntax error"
+	case !isInt(0):
+		return "ERR value is not an integer or out of range"
+	case from == 3 && !isUnit: // BITPOS reads the unit before the end
+		return "ERR syntax error"
+	case n > 1 && !isInt(1):
+		return "ERR value is not an integer or out of range"
+	case !isUnit:
+		return "ERR syntax error"
+	}
+	return ""
+}
+
 // conditionValues are the values that conditions ask for in random tests.
 var conditionValues = []string{"", "x", "10", "one value", strings.Repeat("long ", 14000)}
 
@@ -131,6 +192,12 @@ func as70(args []string) []string {
 		}
 		cond, with := translateCondition(args[i], args[i+1])
 		return script(setLua, args[1:2], append([]string{cond, with}, rest...)...)
+	case (name == "bitcount" || name == "bitpos") && len(args) > 1:
+		if msg := bitRangeFault(args); msg != "" {
+			return fail(msg)
+		}
+	case name == "xsetid" && len(args) > 2:
+		return script(xsetidLua, args[1:2], args[2:]...)
 	case name == "delex" && len(args) == 2:
 		return []string{"DEL", args[1]}
 	case name == "delex" && len(args) == 4:

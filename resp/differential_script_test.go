@@ -58,7 +58,7 @@ var differentialScripts = []string{
 	"for i=1,50 do redis.call('rpush','many',i) end return redis.call('llen','many')", "return redis.call('select','0')", "return redis.call('echo','x')",
 	"redis.call('del','many') return redis.call('exists','many')", "return redis.call('expire','str',100)", "return redis.call('ttl','str')", "return redis.call('object','encoding','n')",
 	"return redis.call('config','get','x')", "return {redis.call('get','str'), redis.call('nosuch')}",
-	"return redis.call('xread','BLOCK',0,'STREAMS','s','$')", "return redis.pcall('xreadgroup','GROUP','g','c','BLOCK',0,'STREAMS','s','>')", "return redis.pcall('xread','BLOCK','x','STREAMS','s','0')",
+
 	"redis.call('sadd','letters','z','aa','b','c') return redis.call('sort','letters','by','nosort')", "return redis.call('sort','letters','by','nosort','desc','limit','1','2')",
 	"redis.call('mset','w_z',1,'w_b',2,'w_c',3,'w_aa',4) return redis.call('sort','letters','by','w_*','get','#','get','w_*')",
 	"redis.call('set','w_b',9) return redis.pcall('sort','letters','by','w_*','get','h_*->f','desc')", "return redis.call('sort','letters','by','w_*','store','sorted')",

@@ -49,6 +49,7 @@ func differentialIn(t *testing.T, protos []int, f func(d *differ)) {
 			_, addr := serveTest(t, nil)
 			d := &differ{t: t, proto: proto, redis: resptest.Dial(t, redis, proto), ours: resptest.Dial(t, addr, proto)}
 			d.redis.Do("FLUSHALL")
+			smallSetsOf70(t, d.ours)
 			f(d)
 		})
 	}
@@ -119,6 +120,9 @@ func redisAll(o *resptest.Conn, cmds [][]string) (replies []resptest.Value) {
 			continue
 		}
 		all := o.DoAll(batch)
+		for j := range all {
+			inOneSpelling(batch[j], &all[j])
+		}
 		replies, batch = append(replies, all...), nil
 		if last := all[len(all)-1]; len(create) > 0 && last.Kind != '-' && last.Text != "QUEUED" {
 			o.DoAll(create)
@@ -151,6 +155,8 @@ var newerFields = []string{"inactive", "active-time", "nacked-count"}
 
 // withoutNewer takes out of a reply what Redis 7.0 does not say.
 func withoutNewer(args []string, v *resptest.Value) {
+	inWordsOf70(v)
+	inOneSpelling(args, v)
 	if !strings.EqualFold(args[0], "XINFO") {
 		return
 	}

@@ -17,6 +17,7 @@ func FuzzScanCursor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, n uint64) {
 		if c, ok := command.ParseCursor(b); ok {
+			b = bytes.TrimLeft(b, " \t\n\v\f\r")
 			if bytes.HasPrefix(b, []byte("-")) {
 				c = -c
 			}

@@ -110,7 +110,7 @@ a XCLAIM s g a 0 11-0 JUSTID => *($11-0)
 a XACK s g 11-0 => :1
 9
 a XGROUP DESTROY s g => :1
-b => -NOGROUP the consumer group this client was blocked on no longer exists
+b => -NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option
 a MULTI => +OK
 a XGROUP CREATE s g 11-0 => +QUEUED
 a XREADGROUP GROUP g a BLOCK 0 CLAIM 0 STREAMS s > => +QUEUED

@@ -59,7 +59,7 @@ var clusterCommands = []command.Row{
 			},
 			{
 				Name: "shards", Arity: 2, Group: "cluster", Run: byServer(cmdClusterShards),
-				Flags: command.FlagStale,
+				Flags: command.FlagLoading | command.FlagStale,
 				Tips:  []string{"nondeterministic_output"},
 			},
 			{
@@ -69,7 +69,7 @@ var clusterCommands = []command.Row{
 			},
 			{
 				Name: "slots", Arity: 2, Group: "cluster", Run: byServer(cmdClusterSlots),
-				Flags: command.FlagStale,
+				Flags: command.FlagLoading | command.FlagStale,
 				Tips:  []string{"nondeterministic_output"},
 			},
 			{

@@ -8,7 +8,7 @@ import (
 // The commands about the connection itself.
 var connectionCommands = []command.Row{
 	{
-		Name: "auth", Arity: -2, Group: "connection", Run: byServer(cmdAuth), Hide: hidePassword,
+		Name: "auth", Arity: -2, Group: "connection", Run: byServer(cmdAuth), Hide: command.HidePassword,
 		Waits: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
@@ -41,10 +41,12 @@ var connectionCommands = []command.Row{
 			{
 				Name: "setname", Arity: 3, Group: "connection", Run: byServer(cmdClientSetname),
 				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "setinfo", Arity: 4, Group: "connection", Run: byServer(cmdClientSetinfo),
 				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "pause", Arity: -3, Group: "connection", Run: byServer(cmdClientPause),
@@ -86,7 +88,7 @@ var connectionCommands = []command.Row{
 		Flags:   command.FlagLoading | command.FlagStale | command.FlagFast,
 	},
 	{
-		Name: "hello", Arity: -1, Group: "connection", Run: byServer(cmdHello), Hide: hideHello,
+		Name: "hello", Arity: -1, Group: "connection", Run: byServer(cmdHello), Hide: command.HideHello,
 		Waits: true, SetsProtocol: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},

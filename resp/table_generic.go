@@ -20,24 +20,24 @@ var genericCommands = []command.Row{
 		Name: "randomkey", Arity: 1, Quick: true, Group: "generic", Run: byServer(cmdRandomkey),
 		Spread: true,
 		Flags:  command.FlagReadonly,
-		Tips:   []string{"request_policy:all_shards", "nondeterministic_output"},
+		Tips:   []string{"request_policy:all_shards", "response_policy:special", "nondeterministic_output"},
 	},
 	{
 		Name: "scan", Arity: -2, Group: "generic", Run: byServer(cmdScan),
 		Spread: true,
 		Flags:  command.FlagReadonly,
-		Tips:   []string{"nondeterministic_output", "request_policy:special"},
+		Tips:   []string{"nondeterministic_output", "request_policy:special", "response_policy:special"},
 	},
 	{
 		Name: "wait", Arity: 3, Group: "generic", Run: byServer(cmdWait),
 		Waits: true,
-		Flags: command.FlagNoScript | command.FlagConnection,
+		Flags: command.FlagBlocking | command.FlagConnection,
 		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
 	},
 	{
 		Name: "waitaof", Arity: 4, Group: "generic", Run: byServer(cmdWaitaof),
 		Waits: true,
-		Flags: command.FlagNoScript | command.FlagConnection,
+		Flags: command.FlagBlocking | command.FlagConnection,
 		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
 	},
 }

@@ -42,6 +42,25 @@ var onPurpose = map[string]string{
 	"hashmask":                   "ours",
 	"loadlevels":                 "ours",
 	"ring":                       "ours",
+	"blmove":                     "callable in scripts since Redis 7.2",
+	"blpop":                      "likewise",
+	"brpop":                      "likewise",
+	"brpoplpush":                 "likewise",
+	"bzpopmax":                   "likewise",
+	"bzpopmin":                   "likewise",
+	"wait":                       "blocking, and callable in scripts, since Redis 7.2",
+	"client|setname":             "has tips of Redis 7.2",
+	"config|resetstat":           "likewise",
+	"config|rewrite":             "likewise",
+	"latency|reset":              "likewise",
+	"randomkey":                  "likewise",
+	"scan":                       "likewise",
+	"msetnx":                     "without tips since Redis 7.2",
+	"cluster|shards":             "allowed while a server loads since Redis 7.2",
+	"cluster|slots":              "likewise",
+	"command|getkeys":            "takes commands without arguments since Redis 7.2",
+	"command|getkeysandflags":    "likewise",
+	"sinterstore":                "overwrites its key, and says so since Redis 7.4",
 	"hexpire":                    "of Redis 7.4",
 	"hexpireat":                  "of Redis 7.4",
 	"hexpiretime":                "of Redis 7.4",
@@ -234,7 +253,7 @@ func comparableDocs(ours *command.Table, v *resptest.Value) {
 	}
 }
 
-// withoutLater takes arguments of Redis 7.4 out of what holds them.
+// withoutLater takes arguments of Redis 7.4 out of what holds them, and display texts, which all have since Redis 7.2.
 func withoutLater(v *resptest.Value) {
 	args := v.Field("arguments")
 	if args == nil {
@@ -245,7 +264,11 @@ func withoutLater(v *resptest.Value) {
 		return since != nil && since.Text == "7.4.0"
 	})
 	for i := range args.Elems {
-		withoutLater(&args.Elems[i])
+		arg := &args.Elems[i]
+		if at := slices.IndexFunc(arg.Elems, func(v resptest.Value) bool { return v.Text == "display_text" }); at >= 0 {
+			arg.Elems = slices.Delete(arg.Elems, at, at+2)
+		}
+		withoutLater(arg)
 	}
 }
 

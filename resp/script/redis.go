@@ -218,7 +218,7 @@ func (r *Runtime) log(t *lua.Thread) int {
 	}
 	level := lua.Integer(t.Arg(1).Float()) // NaN, too, is out of range
 	if level < 0 || level > 3 {
-		raise(t, "ERR Invalid debug level.")
+		raise(t, "ERR Invalid log level.")
 	}
 	b := t.NewBuffer()
 	for i := 2; i <= n; i++ {
@@ -250,7 +250,7 @@ func (r *Runtime) setresp(t *lua.Thread) int {
 // setRepl has nothing to choose: what a script writes is written on all copies.
 func setRepl(t *lua.Thread) int {
 	if t.NArgs() != 1 {
-		raise(t, "ERR redis.set_repl() requires two arguments.")
+		raise(t, "ERR redis.set_repl() requires one argument.")
 	}
 	if flags, _ := lua.ToNumber(t.Arg(1)); lua.Integer(flags)&^3 != 0 {
 		raise(t, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")

@@ -143,7 +143,7 @@ func TestScriptsAreBounded(t *testing.T) {
 func TestOddNumbersAreRefused(t *testing.T) {
 	r := NewRuntime()
 	for body, want := range map[string]string{
-		"redis.log(0/0, 'x')": "Invalid debug level", "redis.log(-1, 'x')": "Invalid debug level", "redis.log(1e300, 'x')": "Invalid debug level",
+		"redis.log(0/0, 'x')": "Invalid log level", "redis.log(-1, 'x')": "Invalid log level", "redis.log(1e300, 'x')": "Invalid log level",
 		"redis.setresp(0/0)": "RESP version must be 2 or 3", "redis.setresp(1e300)": "RESP version must be 2 or 3", "redis.set_repl(0/0)": "Invalid replication flags",
 	} {
 		if got := run(t, r, body); !strings.Contains(got, want) {

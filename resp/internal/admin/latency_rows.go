@@ -40,7 +40,7 @@ var LatencyCommands = []command.Row{
 			{
 				Name: "reset", Arity: -2, Group: "server", Run: on(cmdLatencyReset),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
-				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Tips:  []string{"request_policy:all_nodes", "response_policy:agg_sum"},
 			},
 		},
 	},

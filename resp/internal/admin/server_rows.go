@@ -29,11 +29,11 @@ var ServerCommands = []command.Row{
 				Tips:  []string{"nondeterministic_output_order"},
 			},
 			{
-				Name: "getkeys", Arity: -4, Group: "server", Run: on(cmdCommandGetkeys),
+				Name: "getkeys", Arity: -3, Group: "server", Run: on(cmdCommandGetkeys),
 				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
 			},
 			{
-				Name: "getkeysandflags", Arity: -4, Group: "server", Run: on(cmdCommandGetkeysandflags),
+				Name: "getkeysandflags", Arity: -3, Group: "server", Run: on(cmdCommandGetkeysandflags),
 				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
 			},
 			{
@@ -58,10 +58,12 @@ var ServerCommands = []command.Row{
 			{
 				Name: "rewrite", Arity: 2, Group: "server", Run: on(cmdConfigRewrite),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "resetstat", Arity: 2, Group: "server", Run: on(cmdConfigResetstat),
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "help", Arity: 2, Group: "server", Run: cmdConfigHelp,

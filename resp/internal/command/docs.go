@@ -146,14 +146,18 @@ func argumentDocs(r *wire.Writer, args []Argument) {
 		if a.MultipleToken {
 			flags = append(flags, "multiple_token")
 		}
+		display := a.Display
+		if display == "" && a.Arguments == nil { // since Redis 7.2 it is always there
+			display = a.Name
+		}
 		hasToken := a.Token != "" || a.Kind == "pure-token" // that of MIGRATE's empty key is empty
 		r.Map(2 + countTrue(
-			a.Display != "", a.KeySpec != 0, hasToken, a.Since != "",
+			display != "", a.KeySpec != 0, hasToken, a.Since != "",
 			a.DeprecatedSince != "", flags != nil, a.Arguments != nil,
 		))
 		textField(r, "name", a.Name)
 		textField(r, "type", a.Kind)
-		textField(r, "display_text", a.Display)
+		textField(r, "display_text", display)
 		if a.KeySpec != 0 {
 			r.BulkString("key_spec_index")
 			r.Int(int64(a.KeySpec - 1))

@@ -19,7 +19,8 @@ type Limits struct {
 // remove entries of a stream by so many.
 type Encodings struct {
 	HashEntries, HashValue atomic.Int64 // fields; bytes of a field and of a value
-	SetEntries             atomic.Int64 // members, all of them integers
+	SetIntegers            atomic.Int64 // members, all of them integers
+	SetEntries, SetValue   atomic.Int64 // members of other sets; bytes of a member
 	ZSetEntries, ZSetValue atomic.Int64 // members; bytes of a member
 	StreamNode             atomic.Int64 // entries
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"math/big"
 	"time"
 
@@ -102,15 +103,18 @@ func (x *Call) ParsePatience(arg []byte) (time.Duration, bool) {
 		x.Error("ERR timeout is not a float or out of range")
 		return 0, false
 	}
-	// Redis counts whole milliseconds, rounded up, and takes more than fit 64 bits for
-	// less than none.
+	// Redis counts whole milliseconds, rounded up.
 	ms := wire.NewLongDouble().Mul(seconds, big.NewFloat(1000))
 	n, accuracy := ms.Int64()
 	if accuracy == big.Below && ms.Sign() > 0 && !ms.IsInf() && n < 1<<63-1 {
 		n++
 	}
-	if n < 0 || ms.IsInf() || ms.Cmp(big.NewFloat(1<<63)) >= 0 {
+	switch {
+	case n < 0:
 		x.Error("ERR timeout is negative")
+		return 0, false
+	case n > math.MaxInt64-time.Now().UnixMilli():
+		x.Error(msgTimeoutRange)
 		return 0, false
 	}
 	return time.Duration(min(n, int64(Forever/time.Millisecond))) * time.Millisecond, true

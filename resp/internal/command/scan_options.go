@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -56,19 +57,20 @@ func parseScanOptions(args [][]byte) (o ScanOptions, msg string) {
 	return o, ""
 }
 
-// ParseCursor reads a cursor as Redis does with C's strtoul: a sign and leading zeros may be
-// there, a negative number counts back from 2^64, and no digits at all are 0.
+// ParseCursor reads a cursor as Redis does since 7.2: a number from 0 on. Spaces, a sign and leading zeros may be in
+// front, as C's strtoul takes them; what is negative behind a space counts back from 2^64.
 func ParseCursor(b []byte) (store.Cursor, bool) {
-	if len(b) == 0 {
-		return 0, true
+	digits := bytes.TrimLeft(b, " \t\n\v\f\r")
+	negative := len(digits) > 0 && digits[0] == '-'
+	if negative || len(digits) > 0 && digits[0] == '+' {
+		digits = digits[1:]
 	}
-	negative := b[0] == '-'
-	if negative || b[0] == '+' {
-		b = b[1:]
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	if i, isInt := wire.ParseInt(b); err != nil || isInt && i < 0 {
+		return 0, false
 	}
-	n, err := strconv.ParseUint(string(b), 10, 64)
 	if negative {
 		n = -n
 	}
-	return store.Cursor(n), err == nil
+	return store.Cursor(n), true
 }

@@ -21,9 +21,9 @@ type Want struct {
 	// somebody else, as a call with the command's own arguments; it must not keep the call
 	// that it was made by.
 	Serve func(x *Call, key []byte)
-	// Gone replies where a key has no value of the type any more, if that ends the wait; else
-	// it is nil.
-	Gone func(x *Call, key []byte)
+	// Gone returns the error reply where a key is gone or has another type, if that ends the wait;
+	// else it is nil.
+	Gone func(key []byte, exists bool) string
 	// Memo is what the command is to be told when it is run again, elsewhere perhaps.
 	Memo []byte
 	// Alarm has the command run again at a time that Ready finds; nil if none does.

@@ -170,7 +170,9 @@ func (s *Running) encodings() []encoding {
 	return []encoding{
 		{"hash-max-listpack-entries", &e.HashEntries, 512, false},
 		{"hash-max-listpack-value", &e.HashValue, 64, true},
-		{"set-max-intset-entries", &e.SetEntries, 512, false},
+		{"set-max-intset-entries", &e.SetIntegers, 512, false},
+		{"set-max-listpack-entries", &e.SetEntries, 128, false},
+		{"set-max-listpack-value", &e.SetValue, 64, true},
 		{"zset-max-listpack-entries", &e.ZSetEntries, 128, false},
 		{"zset-max-listpack-value", &e.ZSetValue, 64, true},
 		{"stream-node-max-entries", &e.StreamNode, collection.TrimNode, false},

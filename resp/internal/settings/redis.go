@@ -105,8 +105,6 @@ var redisRows = []redisRow{
 	{"hide-user-data-from-log", "no", yesNoForm},
 	{"locale-collate", "", anyText},
 	{"cluster-announce-human-nodename", "", anyText},
-	{"set-max-listpack-entries", "128", numbers(0, maxLong)},
-	{"set-max-listpack-value", "64", numbers(0, maxLong)},
 	{"acl-pubsub-default", "resetchannels", oneOf("allchannels", "resetchannels")},
 	{"acllog-max-len", "128", numbers(0, maxLong)},
 	{"latency-monitor-threshold", "0", numbers(0, maxLong)},

@@ -120,20 +120,17 @@ func bitUnit(arg []byte) (isBit, ok bool) {
 
 func cmdBitcount(x *command.Call) {
 	key := x.Args[1]
-	v, ok := x.GetString(key)
-	if !ok {
-		return
-	}
-	if !v.Exists() {
-		x.Int(0)
-		return
-	}
-	r, ok, msg := bitcountRange(x.Args[2:], v.Size)
+	bounds, msg := bitcountBounds(x.Args[2:])
 	if msg != "" {
 		x.Error(msg)
 		return
 	}
+	v, ok := x.GetString(key)
 	if !ok {
+		return
+	}
+	r, ok := bounds.of(v.Size)
+	if !ok || bounds.start < 0 && bounds.end < 0 && bounds.start > bounds.end {
 		x.Int(0)
 		return
 	}
@@ -170,32 +167,37 @@ func onesOutside(x *command.Call, key []byte, v store.Value, r bitRange) (int64,
 	return int64(bits.OnesCount8(before) + bits.OnesCount8(after)), nil
 }
 
-// bitcountRange parses the range of BITCOUNT, and resolves it in a string of size
-// bytes. It returns false if it is empty, or an error reply.
-func bitcountRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) {
+// bitBounds are a range of bytes or bits as a command names it: bounds below 0 count from the end.
+type bitBounds struct {
+	start, end int64
+	isBit      bool
+}
+
+// of resolves bounds in a string of size bytes. It returns false if the range is empty.
+func (b bitBounds) of(size int64) (bitRange, bool) { return newBitRange(b.start, b.end, size, b.isBit) }
+
+// bitcountBounds parses the range of BITCOUNT, or returns an error reply.
+func bitcountBounds(args [][]byte) (b bitBounds, msg string) {
 	switch len(args) {
 	case 0:
-		return bitRange{0, size*8 - 1}, size > 0, ""
+		return bitBounds{end: -1}, ""
 	case 2, 3:
 	default:
-		return r, false, command.MsgSyntax
+		return b, command.MsgSyntax
 	}
-	start, ok1 := wire.ParseInt(args[0])
-	end, ok2 := wire.ParseInt(args[1])
+	var ok1, ok2 bool
+	b.start, ok1 = wire.ParseInt(args[0])
+	b.end, ok2 = wire.ParseInt(args[1])
 	if !ok1 || !ok2 {
-		return r, false, command.MsgNotInteger
+		return b, command.MsgNotInteger
 	}
-	if start < 0 && end < 0 && start > end {
-		return r, false, "" // before the unit is looked at, as in Redis
-	}
-	isBit := false
 	if len(args) == 3 {
-		if isBit, ok = bitUnit(args[2]); !ok {
-			return r, false, command.MsgSyntax
+		var ok bool
+		if b.isBit, ok = bitUnit(args[2]); !ok {
+			return b, command.MsgSyntax
 		}
 	}
-	r, ok = newBitRange(start, end, size, isBit)
-	return r, ok, ""
+	return b, ""
 }
 
 // A bitRange is a range of bits, both ends included.

@@ -19,6 +19,11 @@ func cmdBitpos(x *command.Call) {
 		x.Error("ERR The bit argument must be 1 or 0.")
 		return
 	}
+	bounds, msg := bitposBounds(x.Args[3:])
+	if msg != "" {
+		x.Error(msg)
+		return
+	}
 	v, ok := x.GetString(key)
 	if !ok {
 		return
@@ -27,11 +32,7 @@ func cmdBitpos(x *command.Call) {
 		x.Int(-bit) // zeros without end
 		return
 	}
-	r, ok, msg := bitposRange(x.Args[3:], v.Size)
-	if msg != "" {
-		x.Error(msg)
-		return
-	}
+	r, ok := bounds.of(v.Size)
 	if !ok {
 		x.Int(-1)
 		return
@@ -51,30 +52,29 @@ func cmdBitpos(x *command.Call) {
 	}
 }
 
-// bitposRange parses the range of BITPOS, and resolves it in a string of size
-// bytes. It returns false if it is empty, or an error reply.
-func bitposRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) {
-	start, end, isBit := int64(0), size-1, false
+// bitposBounds parses the range of BITPOS, or returns an error reply.
+func bitposBounds(args [][]byte) (b bitBounds, msg string) {
+	b.end = -1
+	ok := true
 	if len(args) > 3 {
-		return r, false, command.MsgSyntax
+		return b, command.MsgSyntax
 	}
 	if len(args) > 0 {
-		if start, ok = wire.ParseInt(args[0]); !ok {
-			return r, false, command.MsgNotInteger
+		if b.start, ok = wire.ParseInt(args[0]); !ok {
+			return b, command.MsgNotInteger
 		}
 	}
 	if len(args) > 2 {
-		if isBit, ok = bitUnit(args[2]); !ok {
-			return r, false, command.MsgSyntax
+		if b.isBit, ok = bitUnit(args[2]); !ok {
+			return b, command.MsgSyntax
 		}
 	}
 	if len(args) > 1 {
-		if end, ok = wire.ParseInt(args[1]); !ok {
-			return r, false, command.MsgNotInteger
+		if b.end, ok = wire.ParseInt(args[1]); !ok {
+			return b, command.MsgNotInteger
 		}
 	}
-	r, ok = newBitRange(start, end, size, isBit)
-	return r, ok, ""
+	return b, ""
 }
 
 // A bitSearch looks for the first bit of one kind in a range that it is given part

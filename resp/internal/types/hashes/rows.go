@@ -112,7 +112,6 @@ var Commands = []command.Row{
 	{
 		Name: "hpttl", Arity: -5, Group: "hash", Run: cmdHpttl,
 		Flags: command.FlagReadonly | command.FlagFast,
-		Tips:  []string{"nondeterministic_output"},
 		Keys:  command.OneKey("RO access"),
 	},
 	{
@@ -150,7 +149,6 @@ var Commands = []command.Row{
 	{
 		Name: "httl", Arity: -5, Group: "hash", Run: cmdHttl,
 		Flags: command.FlagReadonly | command.FlagFast,
-		Tips:  []string{"nondeterministic_output"},
 		Keys:  command.OneKey("RO access"),
 	},
 	{

@@ -205,24 +205,33 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 	if value.Type == rdb.SortedSet {
 		return zsets.RestoreZSet(x, key, old, value, expiry)
 	}
-	t, typ, most, isLarge := &x.Table, store.Hash, x.Limits.Encodings.HashEntries.Load(), hashes.IsLargeField
+	t, typ := &x.Table, store.Hash
 	if value.Type == rdb.Set {
-		typ, most, isLarge = store.Set, x.Limits.Encodings.SetEntries.Load(), sets.IsLargeMember
+		typ = store.Set
 	}
-	longest, large := int(x.Limits.MaxKey.Load()), false
+	longest, large, words := int(x.Limits.MaxKey.Load()), false, false
 	t.MaxPacked = int(x.Limits.Packed.Load())
 	t.Over(x.Unit, key, typ, old)
 	err := t.Restore(value, func(field, value []byte) error {
 		if len(field) > longest {
 			return command.ReplyError(command.MsgFieldTooLong)
 		}
-		large = large || isLarge(x, field, value)
+		if typ == store.Set {
+			large, words = large || sets.IsLongMember(x, field), words || !command.IsInt(field)
+		} else {
+			large = large || hashes.IsLargeField(x, field, value)
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if large || t.Len() > most {
+	if typ == store.Set {
+		large = large || sets.IsLarge(x, t.Len(), words)
+	} else {
+		large = large || t.Len() > x.Limits.Encodings.HashEntries.Load()
+	}
+	if large {
 		t.MarkLarge()
 	}
 	x.Unit.SetExpiry(key, *t.Value(), expiry)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/sets"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -31,6 +32,10 @@ func cmdObjectEncoding(x *command.Call) {
 	switch {
 	case v.FieldExpiry != 0 && !v.Raw:
 		x.BulkString("listpackex")
+	case v.Type == store.Set:
+		if name := sets.Encoding(x, x.Args[2], v); name != "" {
+			x.BulkString(name)
+		}
 	case v.Type != store.String:
 		x.BulkString(encodings[v.Type][b2i(v.Raw)])
 	case v.Raw || v.Size > maxEmbedded:
@@ -45,7 +50,6 @@ func cmdObjectEncoding(x *command.Call) {
 // encodings are Redis' names for the forms of a collection: the compact one, and the other.
 var encodings = map[store.Type][2]string{
 	store.Hash:   {"listpack", "hashtable"},
-	store.Set:    {"intset", "hashtable"},
 	store.List:   {"quicklist", "quicklist"},
 	store.Stream: {"stream", "stream"},
 	store.ZSet:   {"listpack", "skiplist"},

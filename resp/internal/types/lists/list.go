@@ -240,8 +240,12 @@ func cmdLinsert(x *command.Call) {
 
 func cmdLrem(x *command.Call) {
 	n, ok := wire.ParseInt(x.Args[2])
-	if !ok {
+	switch {
+	case !ok:
 		x.Error(command.MsgNotInteger)
+		return
+	case n == math.MinInt64:
+		x.Error(msgNoOpposite)
 		return
 	}
 	l, ok := listAt(x)
@@ -250,7 +254,7 @@ func cmdLrem(x *command.Call) {
 	}
 	back := n < 0
 	if back {
-		n = -n // the least of all stays what it is, which is no limit
+		n = -n
 	}
 	var found []int64
 	err := l.Range(0, math.MaxInt64, back, func(i int64, element []byte) bool {

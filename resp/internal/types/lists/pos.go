@@ -25,8 +25,8 @@ func parsePosOptions(args [][]byte) (o posOptions, msg string) {
 		n, ok := wire.ParseInt(args[1])
 		switch {
 		case wire.EqualFold(args[0], "rank"):
-			if o.rank = n; n == math.MinInt64 {
-				o.rank = -1 // as in Redis, where the opposite of that is no number either
+			if o.rank = n; ok && n == math.MinInt64 {
+				return o, msgNoOpposite
 			}
 			if ok && n == 0 {
 				return o, "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
@@ -50,6 +50,9 @@ func parsePosOptions(args [][]byte) (o posOptions, msg string) {
 	}
 	return o, ""
 }
+
+// msgNoOpposite refuses the one number that has no opposite.
+const msgNoOpposite = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
 
 func cmdLpos(x *command.Call) {
 	o, msg := parsePosOptions(x.Args[3:])

@@ -6,7 +6,7 @@ import "github.com/ringside-kv/ringside/resp/internal/command"
 var BlockingCommands = []command.Row{
 	{
 		Name: "blmove", Arity: 6, Group: "list", Run: cmdBlmove,
-		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagNoScript | command.FlagBlocking,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagBlocking,
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 1, Step: 1}, {Flags: "RW insert", Index: 2, Step: 1}},
 	},
 	{
@@ -17,19 +17,19 @@ var BlockingCommands = []command.Row{
 	},
 	{
 		Name: "blpop", Arity: -3, Group: "list", Run: cmdBlpop,
-		Flags: command.FlagWrite | command.FlagNoScript | command.FlagBlocking,
+		Flags: command.FlagWrite | command.FlagBlocking,
 		Frees: true,
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 1, Last: -2, Step: 1}},
 	},
 	{
 		Name: "brpop", Arity: -3, Group: "list", Run: cmdBrpop,
-		Flags: command.FlagWrite | command.FlagNoScript | command.FlagBlocking,
+		Flags: command.FlagWrite | command.FlagBlocking,
 		Frees: true,
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 1, Last: -2, Step: 1}},
 	},
 	{
 		Name: "brpoplpush", Arity: 4, Group: "list", Run: cmdBrpoplpush,
-		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagNoScript | command.FlagBlocking,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagBlocking,
 
 		Keys: []command.KeySpec{{Flags: "RW access delete", Index: 1, Step: 1}, {Flags: "RW insert", Index: 2, Step: 1}},
 	},

@@ -168,21 +168,19 @@ func setStore(x *command.Call, of func([]collection.Table) setMembers, large fun
 	dst := &x.Table
 	dst.MaxPacked = int(x.Limits.Packed.Load())
 	dst.Over(x.Unit, x.Args[1], store.Set, old)
-	members, integers := of(sets), true
+	members, isLarge, words := of(sets), false, false
 	if large != nil {
-		isLarge, err := large(x, sets)
-		if err != nil {
+		if isLarge, err = large(x, sets); err != nil {
 			x.Fail(err)
 			return
 		}
-		integers = !isLarge
 	}
 	x.Unit.SetReplacing(old.Exists())
 	defer x.Unit.SetReplacing(false)
 	err = dst.Replace(func(set func(field, value []byte) error) error {
 		var failure error
 		err := members(func(member []byte) bool {
-			integers = integers && command.IsInt(member)
+			isLarge, words = isLarge || IsLongMember(x, member), words || !command.IsInt(member)
 			failure = set(member, nil)
 			return failure == nil
 		})
@@ -192,7 +190,7 @@ func setStore(x *command.Call, of func([]collection.Table) setMembers, large fun
 		x.Fail(err)
 		return
 	}
-	if dst.Len() > compactMembers(x) || !integers {
+	if isLarge || IsLarge(x, dst.Len(), words) {
 		dst.MarkLarge()
 	}
 	x.NoteStored(store.EventSet, x.Row.Name, x.Args[1], old, dst.Len())
@@ -213,12 +211,12 @@ func wasLarge(x *command.Call, sets []collection.Table) (bool, error) {
 	if first == 0 || one/2 <= two {
 		return false, nil
 	}
-	integers := true
+	long, words := false, false
 	err := sets[0].All(func(member, _ []byte) bool {
-		integers = integers && command.IsInt(member)
-		return integers
+		long, words = IsLongMember(x, member), words || !command.IsInt(member)
+		return !long
 	})
-	return first > compactMembers(x) || !integers, err
+	return long || IsLarge(x, first, words), err
 }
 
 func cmdSintercard(x *command.Call) {

@@ -39,7 +39,7 @@ var Commands = []command.Row{
 	{
 		Name: "sinterstore", Arity: -3, Group: "set", Run: cmdSinterstore,
 		Flags: command.FlagWrite | command.FlagDenyOOM,
-		Keys:  []command.KeySpec{{Flags: "RW update", Index: 1, Step: 1}, {Flags: "RO access", Index: 2, Last: -1, Step: 1}},
+		Keys:  []command.KeySpec{{Flags: "OW update", Index: 1, Step: 1}, {Flags: "RO access", Index: 2, Last: -1, Step: 1}},
 	},
 	{
 		Name: "sismember", Arity: 3, Group: "set", Run: cmdSismember,

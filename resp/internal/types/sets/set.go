@@ -14,28 +14,22 @@ func setAt(x *command.Call) (*collection.Table, bool) {
 	return &x.Table, x.OpenTable(&x.Table, x.Args[1], store.Set)
 }
 
-// addMember adds a member to a set.
-func addMember(x *command.Call, t *collection.Table, member []byte) (added bool, err error) {
-	added, err = t.Set(member, nil)
-	if added && (IsLargeMember(x, member, nil) || t.Len() > compactMembers(x)) {
-		t.MarkLarge()
-	}
-	return added, err
-}
-
-// compactMembers is up to how many members Redis keeps a set of integers in a compact form.
-func compactMembers(x *command.Call) int64 { return x.Limits.Encodings.SetEntries.Load() }
-
-// IsLargeMember reports whether Redis keeps a set with the member in no compact form.
-func IsLargeMember(_ *command.Call, member, _ []byte) bool { return !command.IsInt(member) }
-
 func cmdSadd(x *command.Call) {
 	for _, member := range x.Args[2:] {
 		if !x.FieldFits(member) {
 			return
 		}
 	}
-	if _, n := eachMember(x, addMember); n > 0 {
+	at := len(x.Buf)
+	t, n := eachMember(x, addMember)
+	if t != nil {
+		if err := expect(x, t, n); err != nil {
+			x.Buf = x.Buf[:at]
+			x.FailPart(n > 0, err)
+			return
+		}
+	}
+	if n > 0 {
 		x.Unit.Note(store.EventSet, "sadd", x.Args[1])
 	}
 }

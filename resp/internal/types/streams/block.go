@@ -65,12 +65,6 @@ func indexOf(keys [][]byte, key []byte) int {
 	return 0
 }
 
-const (
-	msgGroupGone = "NOGROUP the consumer group this client was blocked on no longer exists"
-	// MsgStreamGone ends the wait of a consumer whose stream is deleted.
-	MsgStreamGone = "UNBLOCKED the stream key no longer exists"
-)
-
 // awaitNews waits for an entry that a group was not given yet in one of some streams, or with CLAIM for
 // one that has been pending for long enough.
 func awaitNews(x *command.Call, r *streamRead) {
@@ -97,7 +91,7 @@ func awaitNews(x *command.Call, r *streamRead) {
 		Serve: func(x *command.Call, key []byte) {
 			g, err := open(x, key)
 			if err == nil && g.g == nil {
-				x.Error(msgGroupGone)
+				x.Error(missingGroup(key, r.group))
 				return
 			}
 			served := false
@@ -114,6 +108,11 @@ func awaitNews(x *command.Call, r *streamRead) {
 				x.NullArray()
 			}
 		},
-		Gone: func(x *command.Call, _ []byte) { x.Error(MsgStreamGone) },
+		Gone: func(key []byte, exists bool) string {
+			if exists {
+				return command.MsgWrongType
+			}
+			return missingGroup(key, r.group)
+		},
 	})
 }

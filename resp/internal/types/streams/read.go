@@ -83,11 +83,8 @@ func parseStreamRead(x *command.Call, grouped bool) (r *streamRead, msg string) 
 		used, ok := 1, true
 		switch {
 		case wire.EqualFold(word, "block") && len(more) > 0:
-			if x.InScript {
-				return nil, "ERR " + x.Row.Name + " command is not allowed with BLOCK option from scripts"
-			}
 			r.blocks, used = true, 2
-			if r.timeout, msg = blockTimeout(more[0]); msg != "" {
+			if r.timeout, msg = command.ParseMilliseconds(more[0]); msg != "" {
 				return nil, msg
 			}
 		case wire.EqualFold(word, "count") && len(more) > 0:
@@ -98,7 +95,7 @@ func parseStreamRead(x *command.Call, grouped bool) (r *streamRead, msg string) 
 			r.count = max(r.count, 0)
 		case wire.EqualFold(word, "streams") && len(more) > 0:
 			if len(more)%2 != 0 {
-				return nil, "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified."
+				return nil, msgUnbalanced[grouped]
 			}
 			r.keys, r.ids = more[:len(more)/2], more[len(more)/2:]
 		case wire.EqualFold(word, "group") && len(more) > 1:
@@ -139,16 +136,10 @@ func parseStreamRead(x *command.Call, grouped bool) (r *streamRead, msg string) 
 	return r, ""
 }
 
-// blockTimeout reads for how long a client waits, in ms.
-func blockTimeout(b []byte) (ms int64, msg string) {
-	ms, ok := wire.ParseInt(b)
-	switch {
-	case !ok:
-		return 0, "ERR timeout is not an integer or out of range"
-	case ms < 0:
-		return 0, "ERR timeout is negative"
-	}
-	return ms, ""
+// msgUnbalanced is the error where there is not an ID for each stream; true is that of XREADGROUP.
+var msgUnbalanced = map[bool]string{
+	false: "ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.",
+	true:  "ERR Unbalanced 'xreadgroup' list of streams: for each stream key an ID or '>' must be specified.",
 }
 
 // readAfter tells behind which IDs XREAD reads. It has replied, and returns false, if

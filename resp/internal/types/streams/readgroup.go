@@ -78,7 +78,7 @@ func openGroupRead(x *command.Call, g *groupRead, r *streamRead, i int) (ok bool
 		return false
 	}
 	if g.g == nil {
-		x.Error(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", whole(g.key), whole(r.group)))
+		x.Error(missingGroup(g.key, r.group))
 		return false
 	}
 	switch word := string(r.ids[i]); word {
@@ -97,6 +97,12 @@ func openGroupRead(x *command.Call, g *groupRead, r *streamRead, i int) (ok bool
 		g.history = g.after != collection.MaxID // which Redis takes for ">"
 	}
 	return true
+}
+
+// missingGroup is the error of XREADGROUP where there is no such group. One that waits gets it when the stream or the
+// group goes.
+func missingGroup(key, group []byte) string {
+	return fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", whole(key), whole(group))
 }
 
 // reopen reads the group once more where another read of the command may have changed it.

@@ -195,6 +195,10 @@ func cmdXsetid(x *command.Call) {
 		x.Error(command.MsgNoKey)
 		return
 	}
+	if last.Compare(s.MaxDeleted) < 0 {
+		x.Error("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id")
+		return
+	}
 	if s.Len() > 0 {
 		top, err := s.LastEntry()
 		switch {

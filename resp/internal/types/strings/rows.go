@@ -112,7 +112,6 @@ var Commands = []command.Row{
 	{
 		Name: "msetnx", Arity: -3, Group: "string", Run: cmdMsetnx,
 		Flags: command.FlagWrite | command.FlagDenyOOM,
-		Tips:  []string{"request_policy:multi_shard", "response_policy:agg_min"},
 		Keys:  []command.KeySpec{{Flags: "OW insert", Index: 1, Last: -1, Step: 2}},
 	},
 	{

@@ -12,13 +12,13 @@ var BlockingCommands = []command.Row{
 	},
 	{
 		Name: "bzpopmax", Arity: -3, Group: "sorted-set", Run: cmdBzpopmax,
-		Flags: command.FlagWrite | command.FlagNoScript | command.FlagBlocking | command.FlagFast,
+		Flags: command.FlagWrite | command.FlagBlocking | command.FlagFast,
 		Frees: true,
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 1, Last: -2, Step: 1}},
 	},
 	{
 		Name: "bzpopmin", Arity: -3, Group: "sorted-set", Run: cmdBzpopmin,
-		Flags: command.FlagWrite | command.FlagNoScript | command.FlagBlocking | command.FlagFast,
+		Flags: command.FlagWrite | command.FlagBlocking | command.FlagFast,
 		Frees: true,
 		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 1, Last: -2, Step: 1}},
 	},

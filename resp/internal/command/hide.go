@@ -1,0 +1,21 @@
+package command
+
+import "github.com/ringside-kv/ringside/resp/wire"
+
+// What MONITOR, the slow log and the audit log do not show of commands.
+
+// HidePassword hides the arguments of AUTH.
+func HidePassword(args [][]byte, hide func(from, to int)) { hide(1, len(args)) }
+
+// HideHello hides name and password behind HELLO's AUTH.
+func HideHello(args [][]byte, hide func(from, to int)) {
+	for i := 2; i < len(args); i++ {
+		switch {
+		case wire.EqualFold(args[i], "auth"):
+			hide(i+1, i+3)
+			i += 2
+		case wire.EqualFold(args[i], "setname"):
+			i++
+		}
+	}
+}
