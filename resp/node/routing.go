@@ -114,7 +114,7 @@ func (c *cluster) watchMembers() {
 				return
 			}
 			c.sightings.Look(c.members.Nodes(), time.Now())
-			c.redial()
+			redial(c)
 			updateRoutes(c)
 		case <-c.ctx.Done():
 			return
@@ -123,7 +123,7 @@ func (c *cluster) watchMembers() {
 }
 
 // redial connects at once to nodes that are there, and not after a pause: they may just have started.
-func (c *cluster) redial() {
+func redial(c *cluster) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members.Nodes() {
