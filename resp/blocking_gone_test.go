@@ -29,6 +29,9 @@ func TestBlockedConsumersLearnThatTheirStreamIsGone(t *testing.T) {
 			o.Want("+OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
 			waiter.Send("XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">")
 			awaitBlocked(t, o, 1)
+			if name == "alone" && (o.InfoField("total_blocking_keys", "INFO") != 1 || o.InfoField("total_blocking_keys_on_nokey", "INFO") != 1) {
+				t.Error("the key is not counted in INFO")
+			}
 			for command := range strings.SplitSeq(test.commands, ";") {
 				if got := o.Do(strings.Fields(command)...); got.Kind == '-' {
 					t.Fatalf("%s: %s", command, got)

@@ -125,7 +125,7 @@ func writesRefused(x *call, keys [][]byte) bool {
 func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 	all, memory := &x.srv.scripts, x.srv.settings.ScriptMemory.Load()
 	start := scripts.Start{At: x.srv.clock(), Owner: x.conn, Places: x.conn.places, Every: x.conn.every, Memory: memory}
-	h := scriptHost{call: x, code: code, keys: keys, readonly: readonly, Memory: scripts.Memory{Of: &x.Call}}
+	h := scriptHost{call: x, code: code, readonly: readonly, Memory: scripts.Memory{Of: &x.Call}}
 	defer h.Release()
 	if f := code.function; f != nil {
 		r, err := f.Library.Take(memory, logger(x.srv), h.Grow)
@@ -199,7 +199,6 @@ type scriptHost struct {
 	call     *call
 	run      *scripts.Run
 	code     *runnable
-	keys     [][]byte // that it has declared
 	readonly bool
 	full     bool // the data was over its limit when the script began
 	moved    bool // the node that has forwarded the request must look for the owner again
@@ -263,9 +262,6 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	}
 	if cmd.Flags&command.FlagWrite != 0 {
 		h.run.Wrote.Store(true)
-	}
-	if tracks(cmd) {
-		noteReads(x.conn, h.keys)
 	}
 	x.InScript = true
 	x.inner(cmd, args)

@@ -31,8 +31,9 @@ func TestInfoHasTheSectionsOfRedis(t *testing.T) {
 	known := infoFields(resptest.Dial(t, real, 2).Do("INFO", "everything").Text)
 	known["ringside_version"], known["go_version"], known["availability_zone"] = "", "", "" // the last is of Valkey
 	for _, since := range []string{"pubsub_clients", "watching_clients", "total_watched_keys", "expired_subkeys",
-		"client_output_buffer_limit_disconnections"} {
-		known[since] = "" // of Redis 7.4
+		"client_output_buffer_limit_disconnections", "total_blocking_keys", "total_blocking_keys_on_nokey",
+		"acl_access_denied_auth", "acl_access_denied_cmd", "acl_access_denied_key", "acl_access_denied_channel"} {
+		known[since] = "" // of Redis 7.2 and 7.4
 	}
 	for _, aof := range []string{"aof_current_size", "aof_base_size", "aof_pending_rewrite", "aof_delayed_fsync"} {
 		known[aof] = "" // only with an append-only file

@@ -110,6 +110,24 @@ end
 return redis.pcall('XSETID', key, unpack(ARGV))
 `
 
+// noOpposite is the one number that has no opposite. LREM and LPOS refuse it since Redis 7.2.
+const noOpposite = "-9223372036854775808"
+
+// ranksLeast reports whether LPOS comes upon that number before anything else that is wrong with its options.
+func ranksLeast(args []string) bool {
+	for i := 3; i+1 < len(args); i += 2 {
+		n, ok := wire.ParseInt([]byte(args[i+1]))
+		isRank := strings.EqualFold(args[i], "rank")
+		switch isCount := strings.EqualFold(args[i], "count") || strings.EqualFold(args[i], "maxlen"); {
+		case isRank && args[i+1] == noOpposite:
+			return true
+		case !ok, isRank && n == 0, isCount && n < 0, !isRank && !isCount:
+			return false
+		}
+	}
+	return false
+}
+
 // bitRangeFault returns the error of a BITCOUNT or BITPOS with a bad range: since Redis 7.4 it does not depend on
 // the key.
 func bitRangeFault(args []string) string {
@@ -196,6 +214,8 @@ func as70(args []string) []string {
 		if msg := bitRangeFault(args); msg != "" {
 			return fail(msg)
 		}
+	case name == "lrem" && len(args) == 4 && args[2] == noOpposite, name == "lpos" && ranksLeast(args):
+		return fail("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
 	case name == "xsetid" && len(args) > 2:
 		return script(xsetidLua, args[1:2], args[2:]...)
 	case name == "delex" && len(args) == 2:

@@ -153,7 +153,6 @@ XADD big * a b
 XADD big * a b
 XADD big 18446744073709551615-* a b
 XADD wide 5-18446744073709551615 a b
-XADD wide 5-* a b
 XADD wide 6-* a b
 XADD zero 0-* a b
 XREAD STREAMS s 0

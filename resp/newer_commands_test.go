@@ -135,6 +135,8 @@ XADD xs 20-1 a b => $20-1
 XDEL xs 20-1 => :1
 XSETID xs 14 => -ERR The ID specified in XSETID is smaller than current max_deleted_entry_id
 XSETID xs 21 => +OK
+XADD wide 5-18446744073709551615 a b => $5-18446744073709551615
+XADD wide 5-* a b => -ERR The ID specified in XADD is equal or smaller than the target stream top item
 XREAD STREAMS a b c => -ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.
 XREADGROUP GROUP g c STREAMS a b c => -ERR Unbalanced 'xreadgroup' list of streams: for each stream key an ID or '>' must be specified.
 `,

@@ -119,10 +119,6 @@ func (x *call) deliver(kind pubsub.Kind) {
 		return
 	}
 	p := c.publisher()
-	p.mailing.From = nil
-	if c.from == nil {
-		p.mailing.From = &c.subs
-	}
 	n := x.srv.pubsub.Deliver(&p.mailing, kind, x.Args[1], x.Args[2])
 	if x.InTransaction { // a transaction, by itself
 		x.srv.courier.Send(&c.pub.mailing)
@@ -173,11 +169,14 @@ func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 	return replies
 }
 
-// publisher is what the connection keeps for messages, made when it is first needed.
+// publisher is what the connection keeps for the messages of a command, made when it is first needed.
 func (c *conn) publisher() *publisher {
 	if c.pub == nil {
 		c.pub = new(publisher)
 		c.pub.mailing.Own = c.keepOwn
+	}
+	if c.pub.mailing.From = nil; c.from == nil && !c.local.on {
+		c.pub.mailing.From = &c.subs
 	}
 	return c.pub
 }

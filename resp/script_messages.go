@@ -34,9 +34,6 @@ func (c *conn) finishPosting() {
 	}
 	c.leave() // nothing is held while other nodes are waited for
 	p := c.publisher()
-	if p.mailing.From = nil; c.from == nil && !c.local.on {
-		p.mailing.From = &c.subs
-	}
 	for _, m := range messages {
 		c.srv.pubsub.Deliver(&p.mailing, m.kind, m.channel, m.message)
 	}

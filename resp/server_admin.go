@@ -73,6 +73,19 @@ func (a adminSource) Watching() (subscribed, watching, keys int) {
 	return subscribed, watching, keys
 }
 
+func (a adminSource) BlockingKeys() (keys, onDeletion int) {
+	b := &a.s.blocked
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, q := range b.keys {
+		e := q.Front()
+		for ; e != nil && e.Value.(*waiter).Gone == nil; e = e.Next() {
+		}
+		onDeletion += int(admin.Bit(e != nil))
+	}
+	return len(b.keys), onDeletion
+}
+
 func (a adminSource) Replicas() psync.Overview { return a.s.replicas.Overview() }
 
 func (a adminSource) Topics() (channels, patterns, shards int) {

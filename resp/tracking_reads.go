@@ -64,8 +64,8 @@ func (c *conn) reads(cmd *command.Row, args [][]byte) {
 	}
 }
 
-// noteReads is called before keys are read. For a command of a script these are also all keys that the
-// script has declared, as in Redis.
+// noteReads is called before keys are read. As in Redis since 7.2, a script reads what its commands read, and not all
+// keys that it has declared.
 func noteReads(c *conn, keys [][]byte) {
 	if c.from != nil {
 		for _, key := range keys {

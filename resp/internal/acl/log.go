@@ -31,14 +31,19 @@ const (
 // A Log keeps what was refused. Its methods may be called from any goroutine.
 type Log struct {
 	mu      sync.Mutex
-	entries []Entry // oldest first
-	next    int64   // ID of the next entry
+	entries []Entry          // oldest first
+	next    int64            // ID of the next entry
+	denied  map[string]int64 // entries added, by reason
 }
 
 // Add notes an entry, of which a log of so many entries keeps the newest.
 func (l *Log) Add(e Entry, most int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.denied == nil {
+		l.denied = make(map[string]int64)
+	}
+	l.denied[e.Reason]++
 	e.ID, e.Created = l.next, e.At
 	e.Count, e.Object, e.User = 1, e.Object[:min(len(e.Object), maxObject)], e.User[:min(len(e.User), maxObject)]
 	for i := len(l.entries) - 1; i >= max(len(l.entries)-groupOf, 0); i-- {
@@ -55,6 +60,20 @@ func (l *Log) Add(e Entry, most int64) {
 	if over := len(l.entries) - int(min(most, maxEntries)); over > 0 {
 		l.entries = append([]Entry(nil), l.entries[over:]...)
 	}
+}
+
+// ResetDenied has Denied count from 0.
+func (l *Log) ResetDenied() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.denied)
+}
+
+// Denied returns how many entries were added with a reason.
+func (l *Log) Denied(reason string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.denied[reason]
 }
 
 // Newest returns the newest entries, the newest one first, at most n.

@@ -111,6 +111,7 @@ func cmdConfigResetstat(x *call) {
 	x.srv.Stats.ExpiredBefore.Store(expired.Expired)
 	x.srv.Stats.ExpiredFieldsBefore.Store(expired.ExpiredFields)
 	x.srv.Stats.EvictedBefore.Store(x.srv.Quota.Evicted())
+	x.srv.Users.Log.ResetDenied()
 	x.OK()
 }
 

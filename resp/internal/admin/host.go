@@ -53,6 +53,9 @@ type Source interface {
 	Tracking() (clients, keys, items, prefixes int)
 	// Watching returns how many connections have subscriptions, how many watch keys, and how many keys they watch.
 	Watching() (subscribed, watching, keys int)
+	// BlockingKeys returns for how many keys of this node commands wait, and for how many of these such that end
+	// when the key is deleted.
+	BlockingKeys() (keys, onDeletion int)
 	ClientMemory() int64 // bytes of requests and replies in flight
 	Scripts() (n int, bytes int64)
 	Functions() (libraries, functions int, bytes int64)

@@ -48,6 +48,9 @@ func infoClients(w *Info) {
 	w.Line("pubsub_clients", subscribed)
 	w.Line("watching_clients", watching)
 	w.Line("total_watched_keys", keys)
+	blocking, onDeletion := s.Source.BlockingKeys()
+	w.Line("total_blocking_keys", blocking)
+	w.Line("total_blocking_keys_on_nokey", onDeletion)
 	w.Line("clients_in_timeout_table", 0)
 }
 

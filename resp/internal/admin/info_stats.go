@@ -58,6 +58,9 @@ func infoStats(w *Info) {
 	w.Line("tracking_total_keys", keys)
 	w.Line("tracking_total_items", items)
 	w.Line("tracking_total_prefixes", prefixes)
+	for _, field := range [][2]string{{"auth", "auth"}, {"cmd", "command"}, {"key", "key"}, {"channel", "channel"}} {
+		w.Line("acl_access_denied_"+field[0], w.srv.Users.Log.Denied(field[1]))
+	}
 	w.Line("unexpected_error_replies", 0)
 	w.Line("total_error_replies", s.ErrorReplies.Load())
 	for _, name := range []string{

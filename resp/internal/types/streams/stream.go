@@ -60,6 +60,8 @@ func cmdXadd(x *command.Call) {
 	streamID(x.Writer, id)
 }
 
+const msgSmallID = "ERR The ID specified in XADD is equal or smaller than the target stream top item"
+
 // newID is the ID of the next entry, or an error reply. It is behind all that there were,
 // whatever time it is.
 func newID(s *collection.Stream, o *addOptions, now int64) (id collection.ID, msg string) {
@@ -77,10 +79,10 @@ func newID(s *collection.Stream, o *addOptions, now int64) (id collection.ID, ms
 	case next.Ms == s.Last.Ms:
 		id = next
 	default:
-		return id, "ERR Elements are too large to be stored" // which is what Redis says of it
+		return id, msgSmallID
 	}
 	if id.Compare(s.Last) <= 0 {
-		return id, "ERR The ID specified in XADD is equal or smaller than the target stream top item"
+		return id, msgSmallID
 	}
 	return id, ""
 }
