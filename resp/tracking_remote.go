@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/relay"
@@ -26,9 +25,7 @@ type remoteTracker struct {
 	broadcast bool // it wants to know of all keys that begin with one of the prefixes
 	prefixes  []string
 
-	last  uint64               // number of the newest item
-	items []relay.Invalidation // numbered up to last
-	bytes int                  // of their keys
+	queue relay.InvalidationQueue
 	// touched: it has items of the change that is being told.
 	touched bool
 	waits   []trackerWait // in the order of their numbers
@@ -51,12 +48,6 @@ const (
 	trackerLeaseMargin = 250 * time.Millisecond
 	// heedBeat is how long an answer waits for something to tell.
 	heedBeat = 250 * time.Millisecond
-	// maxStale is how many bytes of keys may wait for a remote tracker; beyond, all are stale.
-	maxStale = 4 << 20
-	// staleCost is what a key takes beside its own bytes.
-	staleCost = 64
-	// maxStaleAnswer is about how many bytes of keys one answer has.
-	maxStaleAnswer = 256 << 10
 )
 
 // An invalidationAck is the wait for all remote trackers to hear of a change. The lock of trackers
@@ -103,7 +94,7 @@ func (ts *trackers) told() *invalidationAck {
 			w = &invalidationAck{ts: ts}
 		}
 		w.left++
-		k.waits = append(k.waits, trackerWait{k.last, w})
+		k.waits = append(k.waits, trackerWait{k.queue.Last(), w})
 		k.answer()
 	}
 	return w
@@ -115,19 +106,13 @@ func (k *remoteTracker) wants(key []byte) bool {
 
 // add has the remote tracker hear that a key has changed.
 func (k *remoteTracker) add(author int64, key []byte) {
-	if k.bytes += len(key) + staleCost; k.bytes > maxStale {
-		k.addAll()
-		return
-	}
-	k.last++
-	k.items = append(k.items, relay.Invalidation{Author: author, Key: slices.Clone(key)})
+	k.queue.Add(author, key)
 	k.touched = true
 }
 
-// addAll has it hear that all may have: what it was to hear before is part of that.
+// addAll has it hear that all may have.
 func (k *remoteTracker) addAll() {
-	k.last++
-	k.items, k.bytes = append(k.items[:0], relay.Invalidation{}), staleCost
+	k.queue.AddAll()
 	k.touched = true
 }
 
@@ -188,7 +173,7 @@ func (ts *trackers) enterNode(node string, key []byte) {
 // is held.
 func (ts *trackers) drop(k *remoteTracker, done []func()) []func() {
 	delete(ts.remote, k.node)
-	done = k.heard(k.last, done)
+	done = k.heard(k.queue.Last(), done)
 	k.reply(heedLost)
 	return done
 }
@@ -196,15 +181,7 @@ func (ts *trackers) drop(k *remoteTracker, done []func()) []func() {
 // heard lets those go on who waited for the remote tracker to hear so much, and appends to done what
 // they do.
 func (k *remoteTracker) heard(number uint64, done []func()) []func() {
-	first := k.last - uint64(len(k.items)) + 1
-	for len(k.items) > 0 && first <= number {
-		k.bytes -= len(k.items[0].Key) + staleCost
-		k.items = k.items[1:]
-		first++
-	}
-	if len(k.items) == 0 {
-		k.items, k.bytes = nil, 0
-	}
+	k.queue.Heard(number)
 	n := 0
 	for ; n < len(k.waits) && k.waits[n].number <= number; n++ {
 		w := k.waits[n].of

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
-	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -74,7 +73,7 @@ func (ts *trackers) heed(node, session string, heard uint64, how string, prefixe
 	}
 	k.heardAt = ts.srv.clock()
 	done = k.heard(heard, done)
-	return k.text(), how == heedPark && len(k.items) == 0
+	return k.text(), how == heedPark && k.queue.Len() == 0
 }
 
 // park keeps an answer until there is something to tell.
@@ -88,17 +87,12 @@ func (ts *trackers) park(node, session string, answer func(Replies, error)) {
 	}
 	k.answer() // an earlier one
 	k.parked, k.parkedAt = answer, ts.srv.clock()
-	if len(k.items) > 0 {
+	if k.queue.Len() > 0 {
 		k.answer()
 	}
 }
 
 // text is what the remote tracker is told.
 func (k *remoteTracker) text() []byte {
-	n, size := 0, 0
-	for n < len(k.items) && size < maxStaleAnswer {
-		size += len(k.items[n].Key) + staleCost
-		n++
-	}
-	return wire.AppendBulk(nil, relay.AppendInvalidations(nil, k.last-uint64(len(k.items))+1, k.items[:n]))
+	return wire.AppendBulk(nil, k.queue.Append(nil))
 }
