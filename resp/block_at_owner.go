@@ -170,7 +170,7 @@ func (f *remoteWait) untilAnswered() waitEnd {
 	until := f.r.progress.until
 	moved := false
 	for !f.ask.received && !c.waitSignal.arrived.Load() {
-		if why := c.wakeReason(until); why != waitGoesOn {
+		if why := dataWaitReason(c, f.r, until); why != waitGoesOn {
 			if moved && why == waitTimedOut && (f.r.progress.until.IsZero() || time.Now().Before(f.r.progress.until)) {
 				why = waitAgain
 			}

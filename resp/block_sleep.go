@@ -20,6 +20,7 @@ type waitSignal struct {
 	// blocked: it waits in a command that CLIENT UNBLOCK ends, in the way of unblock.
 	blocked bool
 	unblock waitEnd
+	leaving bool          // endTimedWaits was called
 	bell    chan struct{} // capacity 1: wakes a connection that does not read
 	// arrived: the reply of another node is there.
 	arrived atomic.Bool
@@ -141,7 +142,7 @@ func (c *conn) answerReleased(r *request) bool {
 	if !c.blocking {
 		return false
 	}
-	why := c.wakeReason(time.Time{})
+	why := dataWaitReason(c, r, time.Time{})
 	if why == waitGoesOn {
 		return false
 	}
@@ -163,6 +164,29 @@ func (c *conn) endWait(how waitEnd) bool {
 	s.unblock = how
 	c.wakeLocked()
 	return true
+}
+
+// endTimedWaits has commands that wait for data, for some time at most, answer as if that were over,
+// the present one and later ones: the client is to go, or the node ends. A client expects this
+// reply, but not that its connection ends.
+func (c *conn) endTimedWaits() {
+	s := &c.waitSignal
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leaving = true
+	c.wakeLocked()
+}
+
+// dataWaitReason is wakeReason for a request that waits for data.
+func dataWaitReason(c *conn, r *request, until time.Time) waitEnd {
+	s := &c.waitSignal
+	s.mu.Lock()
+	leaving := s.leaving
+	s.mu.Unlock()
+	if leaving && r.progress != nil && !r.progress.until.IsZero() && !c.closing && !c.Closed.Load() {
+		return waitTimedOut
+	}
+	return c.wakeReason(until)
 }
 
 // wakeReason returns why the connection does not wait any longer, or waitGoesOn.

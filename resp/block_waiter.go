@@ -135,12 +135,13 @@ func (c *conn) waitHere(r *request) int {
 	}
 	c.leave()
 	r.until = time.Time{}
-	c.park(w, r.progress.until)
+	c.park(r, w)
 	return c.waited(r, w)
 }
 
 // park returns when the waiter has ended.
-func (c *conn) park(w *waiter, until time.Time) {
+func (c *conn) park(r *request, w *waiter) {
+	until := r.progress.until
 	c.markBlocked(true)
 	for {
 		select {
@@ -148,7 +149,7 @@ func (c *conn) park(w *waiter, until time.Time) {
 			return
 		default:
 		}
-		if why := c.wakeReason(until); why != waitGoesOn {
+		if why := dataWaitReason(c, r, until); why != waitGoesOn {
 			if c.srv.blocked.withdraw(w) {
 				w.how = why
 			} else {

@@ -122,6 +122,37 @@ func TestClosingServerEndsWaits(t *testing.T) {
 	}
 }
 
+// A client that waits for some time at most gets the reply of that time's end when the server closes; one that waits
+// for ever sees its connection end, as with Redis.
+func TestClosingServerAnswersTimedWaits(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	for _, key := range []string{"stream", "group"} {
+		resptest.Dial(t, addr, 2).Do("XADD", key, "1-1", "f", "v")
+	}
+	resptest.Dial(t, addr, 2).Do("XGROUP", "CREATE", "group", "g", "$")
+	waits := map[string]string{
+		"BLPOP l 100": "_*", "BZPOPMIN z 100": "_*", "BLMOVE l m LEFT RIGHT 100": "_*", "XREAD BLOCK 100000 STREAMS stream $": "_*",
+		"XREADGROUP GROUP g c BLOCK 100000 STREAMS group >": "_*", "BLPOP l 0": "", "XREAD BLOCK 0 STREAMS stream $": "",
+	}
+	waiting := make(map[string]*resptest.Conn)
+	for command := range waits {
+		o := resptest.Dial(t, addr, 2)
+		o.Send(strings.Fields(command)...)
+		waiting[command] = o
+	}
+	awaitBlocked(t, resptest.Dial(t, addr, 2), len(waits))
+	if err := srv.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for command, want := range waits {
+		if o := waiting[command]; want == "" {
+			o.Ended()
+		} else if got := o.Next().String(); got != want {
+			t.Errorf("%s: %s, not %s", command, got, want)
+		}
+	}
+}
+
 // Very many clients wait for one key: each costs a connection, and is served in its turn.
 func TestManyWaitForOneKey(t *testing.T) {
 	randomtest.Draw(t, 3)

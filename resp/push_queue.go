@@ -224,8 +224,9 @@ func (q *pushQueue) Limit() int64    { return q.c.srv.settings.PushLimit() }
 func (q *pushQueue) Charge(n int64)  { q.c.srv.budget.Take(&q.c.Account, n) }
 func (q *pushQueue) Release(n int64) { q.c.srv.budget.Release(&q.c.Account, n) }
 
-// Idle implements maintenance.Client.
+// Idle and EndTimedWaits implement maintenance.Client.
 func (q *pushQueue) Idle() time.Duration { return q.c.session.idle(q.c.srv.clock()) }
+func (q *pushQueue) EndTimedWaits()      { q.c.endTimedWaits() }
 
 // pushMark is the first byte of what is pushed.
 func pushMark(proto int) byte {

@@ -402,6 +402,9 @@ func (s *Server) Close(ctx context.Context) error {
 		s.mu.Unlock()
 		return ErrServerClosed
 	}
+	for _, c := range s.conns {
+		c.endTimedWaits()
+	}
 	s.closing = true
 	close(s.stop)
 	for l := range s.listeners {

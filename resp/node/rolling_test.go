@@ -394,12 +394,7 @@ func TestRollingRestartKeepsLatency(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		var clients sync.WaitGroup
 		for i, id := range slices.Repeat(c.running(), 3) {
-			client := redis.NewClient(&redis.Options{
-				Addr: c.nodes[id].ip + ":6379", PoolSize: 2, ReadTimeout: time.Minute, ContextTimeoutEnabled: true, MaxRetries: -1,
-				Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
-					return c.net.Host("10.0.1.1").Dial(ctx, addr)
-				},
-			})
+			client := c.movingClient(id)
 			clients.Go(func() {
 				defer func() { _ = client.Close() }()
 				for round := 0; ctx.Err() == nil; round++ {
@@ -447,5 +442,82 @@ func TestRollingRestartKeepsLatency(t *testing.T) {
 		cancel()
 		clients.Wait()
 		c.close()
+	})
+}
+
+// Workers that wait for jobs, with the defaults of their library, get no error while each node in turn is stopped and
+// started again, and each job once: what waits for some time at most is answered as if that were over, so nodes do not
+// wait for it either.
+func TestRollingRestartReleasesWorkers(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 200*time.Microsecond, 0, func(*Config) {})
+		c.three()
+		c.settled()
+		ctx, cancel := context.WithCancel(context.Background())
+		var mu sync.Mutex
+		got := make(map[string]int)
+		var workers sync.WaitGroup
+		for _, id := range slices.Repeat(c.running(), 2) {
+			client := c.movingClient(id)
+			workers.Go(func() {
+				defer func() { _ = client.Close() }()
+				for ctx.Err() == nil {
+					job, err := client.BLPop(context.Background(), 5*time.Second, "jobs").Result()
+					if err != nil && !errors.Is(err, redis.Nil) {
+						t.Errorf("at %s: %v", id, err)
+						return
+					}
+					if err == nil {
+						mu.Lock()
+						got[job[1]]++
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		pushed := 0
+		for _, id := range c.running() {
+			others := slices.DeleteFunc(c.running(), func(other string) bool { return other == id })
+			time.Sleep(time.Second)
+			began := time.Now()
+			c.stop(id)
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("%s stopped after %v", id, took)
+			}
+			client := c.client(others[0])
+			for range 20 {
+				if err := client.RPush(context.Background(), "jobs", pushed).Err(); err != nil {
+					t.Error(err)
+				}
+				pushed++
+				time.Sleep(10 * time.Millisecond)
+			}
+			_ = client.Close()
+			c.start(id, others[0])
+			c.ready(id)
+			c.settled()
+		}
+		time.Sleep(time.Second)
+		mu.Lock()
+		for i := range pushed {
+			if n := got[fmt.Sprint(i)]; n != 1 {
+				t.Errorf("job %d was done %d times", i, n)
+			}
+		}
+		mu.Unlock()
+		cancel()
+		workers.Wait()
+		c.close()
+	})
+}
+
+// movingClient talks to one node as go-redis does by itself: it goes where notices of maintenance send it. It has one
+// connection: over this network it cannot see whether an idle one is still there, before it uses that.
+func (c *virtualCluster) movingClient(id string) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: c.nodes[id].ip + ":6379", PoolSize: 1, ReadTimeout: time.Minute, ContextTimeoutEnabled: true, MaxRetries: -1,
+		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return c.net.Host("10.0.1.1").Dial(ctx, addr)
+		},
 	})
 }

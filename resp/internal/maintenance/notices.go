@@ -13,11 +13,13 @@ import (
 
 // A Client is who is told: the queue of one connection's push messages. No method waits. The first
 // byte of a message is put right for the client's protocol; Kick has what is queued sent, once Queue
-// has returned true. Idle is for how long the client has sent no command, though it could.
+// has returned true. Idle is for how long the client has sent no command, though it could. EndTimedWaits
+// answers blocking commands that have a timeout as if that were over, so that the client can go.
 type Client interface {
 	Queue(message []byte) (kick bool)
 	Kick()
 	Idle() time.Duration
+	EndTimedWaits()
 }
 
 // waitHint is the number of seconds that MIGRATING and FAILING_OVER give: clients show it, and keep
@@ -190,6 +192,7 @@ func (n *Notices) sendAway(c Client) {
 		n.next++
 	}
 	send(c, b)
+	c.EndTimedWaits()
 }
 
 // Follow sets the nodes whose ranges are about to get another primary, and the nodes that have ranges

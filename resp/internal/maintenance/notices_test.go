@@ -15,6 +15,7 @@ import (
 type fakeClient struct {
 	queued, sent []string
 	used         time.Time
+	waits        int // that have been ended
 }
 
 func (c *fakeClient) Queue(message []byte) bool {
@@ -26,6 +27,8 @@ func (c *fakeClient) Kick() {
 	c.sent = append(c.sent, c.queued...)
 	c.queued = nil
 }
+
+func (c *fakeClient) EndTimedWaits() { c.waits++ }
 
 func (c *fakeClient) Idle() time.Duration { return time.Since(c.used) }
 
@@ -51,6 +54,9 @@ func TestClientsAreSharedOutAmongAddresses(t *testing.T) {
 		n.Add(&clients[2], Named) // comes late
 		n.Move([]string{"d:1"}, time.Second)
 		routed.expect(t)
+		if routed.waits != 0 || clients[0].waits != 1 || clients[1].waits != 1 {
+			t.Errorf("waits have ended: %d, %d, %d", routed.waits, clients[0].waits, clients[1].waits)
+		}
 		for i := range clients {
 			n.Remove(&clients[i])
 		}
