@@ -243,6 +243,7 @@ func (c *generations) clear() {
 // ApplyElements brings the cache up to date with changes that have been made, or may have been,
 // if that is not known.
 func (c *Cache) ApplyElements(cs *pending.Changes, made bool) {
+	c.prefetchRemoved(cs.List)
 	for i := 0; i < len(cs.List); i++ {
 		e := &cs.List[i]
 		switch line, ok := cachedKey(e); {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // A small cache of elements and keys never gives a value that is not the last one put, takes
@@ -107,5 +108,44 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 			t.Errorf("only %d were found, %d said not to exist, and %d times items", found, absent, rows)
 		}
 		c.Close()
+	}
+}
+
+// Of many members that are removed together, some of which have no lines, all are gone, and others stay.
+func TestMembersRemovedTogetherAreGone(t *testing.T) {
+	c, err := New(4 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const gen, members = 7, 3 * mostRemoved
+	c.Begin(gen)
+	changeOf := func(i int) pending.Change {
+		key := binary.BigEndian.AppendUint64([]byte("place"), gen)
+		sub := fmt.Appendf([]byte{layout.FieldKind}, "%d", i)
+		return pending.Change{Place: layout.Place(1), Key: append(key, sub...), Sub: len(sub), Value: []byte{byte(i)}}
+	}
+	var added, removed pending.Changes
+	for i := range members {
+		change := changeOf(i)
+		if i%5 != 0 {
+			added.Add(change)
+		}
+		if change.Value, change.Gone = nil, true; i%2 == 0 {
+			removed.Add(change)
+		}
+	}
+	c.ApplyElements(&added, true)
+	c.ApplyElements(&removed, true)
+	for i := range members {
+		change := changeOf(i)
+		key, _ := cachedKey(&change)
+		want := Hit
+		if i%5 == 0 || i%2 == 0 {
+			want = Absent
+		}
+		if _, value, got := c.Element(change.Place, key, nil, nil); got != want || got == Hit && value[0] != byte(i) {
+			t.Errorf("member %d: %v with %v, want %v", i, got, value, want)
+		}
 	}
 }

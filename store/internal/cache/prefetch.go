@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // Prefetch has the processor load what the lookups of some keys are going to read, all keys at a
@@ -24,6 +25,38 @@ func (c *Cache) Prefetch(places []layout.Place) {
 		c.shards[hash>>58&(shards-1)].prefetchEntry(slotTag(hash))
 	}
 }
+
+// prefetchRemoved is Prefetch for the fields and members among some changes that are removed: who pops members
+// has not asked for their lines before.
+func (c *Cache) prefetchRemoved(changes []pending.Change) {
+	if c.shards == nil || len(changes) < fewRemoved {
+		return
+	}
+	var hashes [mostRemoved]uint64
+	n := 0
+	for i := range changes {
+		e := &changes[i]
+		if n == mostRemoved {
+			break
+		}
+		if key, ok := cachedKey(e); ok && e.Gone && !IsItem(key) {
+			id := elementID(e.Place, key)
+			s := c.shard(&id)
+			prefetchLine(unsafe.Pointer(&s.index[uint64(s.home(slotTag(id.hash)))*8]))
+			hashes[n] = id.hash
+			n++
+		}
+	}
+	for _, hash := range hashes[:n] {
+		c.shards[hash>>58&(shards-1)].prefetchEntry(slotTag(hash))
+	}
+}
+
+// So many changes are worth it, and of so many the first removals are loaded.
+const (
+	fewRemoved  = 4
+	mostRemoved = 32
+)
 
 // prefetchEntry loads the first entry with a tag: its head, its key, and the first bytes of the line.
 func (s *shard) prefetchEntry(tag uint64) {
