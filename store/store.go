@@ -181,7 +181,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = db.Close() })
-	s.db = gather.New(db, func() error { return s.cleaner.MayWrite() })
+	s.db = gather.New(db, s.cfg.MemTable, func() error { return s.cleaner.MayWrite() })
 	if err := s.logKeeper.replay(); err != nil {
 		return err
 	}

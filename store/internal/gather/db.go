@@ -18,8 +18,9 @@ const (
 	// little more.
 	dueChanges  = 4096
 	mostChanges = 2 * dueChanges
-	// bytesPerChange bounds the bytes of a run.
+	// bytesPerChange bounds the bytes of a run, and changeCost is about what a memtable has beside them for each.
 	bytesPerChange = 128
+	changeCost     = 128
 	// mostBatch is up to how many bytes a batch is gathered.
 	mostBatch = 64 << 10
 	// patience is how long a goroutine waits for another that writes before it asks whether that may last.
@@ -31,7 +32,10 @@ const (
 type DB struct {
 	*pebble.DB
 	mayWrite func() error
-	due      chan struct{} // has something when a run should be written
+	// dueAt and fullAt are dueChanges and mostChanges, or fewer: a run fills a quarter of a memtable at most. One
+	// of more than half would take two memtables at once, the second of its own, and mayWrite leaves room for one.
+	dueAt, fullAt int
+	due           chan struct{} // has something when a run should be written
 	// turn has something while a goroutine writes a run. Only that goroutine changes now, and the run that is
 	// not now.
 	turn chan struct{}
@@ -45,9 +49,11 @@ type DB struct {
 	now  int
 }
 
-// New returns a DB. mayWrite returns an error where Pebble would let a write wait for long.
-func New(db *pebble.DB, mayWrite func() error) *DB {
-	g := &DB{DB: db, mayWrite: mayWrite, due: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
+// New returns a DB with memtables of so many bytes. mayWrite returns an error where Pebble would let a write wait
+// for long, if that fills one memtable.
+func New(db *pebble.DB, memTable int64, mayWrite func() error) *DB {
+	dueAt := int(min(dueChanges, memTable/8/(bytesPerChange+changeCost)))
+	g := &DB{DB: db, mayWrite: mayWrite, dueAt: dueAt, fullAt: mostChanges / dueChanges * dueAt, due: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 	for i := range g.runs {
 		g.runs[i].keys, g.runs[i].places = make(filter, 1<<10), make(filter, 1<<6)
 	}
@@ -72,7 +78,7 @@ func (db *DB) Add(b *pebble.Batch) error {
 		return db.Apply(b, pebble.NoSync)
 	}
 	db.mu.Lock()
-	for db.runs[db.now].isFull(mostChanges) {
+	for db.runs[db.now].isFull(db.fullAt) {
 		db.mu.Unlock()
 		if err := db.write(); err != nil {
 			return err
@@ -83,7 +89,7 @@ func (db *DB) Add(b *pebble.Batch) error {
 	before := len(r.changes)
 	added := r.add(b)
 	db.waiting.Add(int64(len(r.changes) - before))
-	full := r.isFull(dueChanges)
+	full := r.isFull(db.dueAt)
 	db.mu.Unlock()
 	if !added {
 		return db.Apply(b, pebble.NoSync)

@@ -26,7 +26,7 @@ func openMem(t *testing.T, refusal *error) *DB {
 			t.Error(err)
 		}
 	})
-	return New(engine, func() error {
+	return New(engine, 64<<20, func() error {
 		if refusal == nil {
 			return nil
 		}
@@ -302,6 +302,30 @@ func TestRunIsInOrderOfKeysWithLastChanges(t *testing.T) {
 	want := []string{"DEL a ", "SET a\x00 4", "SET ab 5", "SET abcdefghij 3", "SET abcdefghijk 6"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Where tables cannot be written, memtables fill up, and the last one is left to what waits. A run that took two
+// would let writes wait for ever.
+func TestRunFillsAPartOfAMemtable(t *testing.T) {
+	for _, memTable := range []int64{1 << 20, 4 << 20, 64 << 20} {
+		for _, value := range []int{0, 100, 1000, mostBatch / 2} {
+			db := openMem(t, nil)
+			db = New(db.DB, memTable, db.mayWrite)
+			most := int64(0)
+			for i := 0; ; i++ {
+				add(t, db, fmt.Sprintf("place-%06d", i), "x"+strings.Repeat("y", value))
+				r := &db.runs[db.now]
+				size := int64(len(r.bytes) + changeCost*len(r.changes))
+				if size < most {
+					break // it was written
+				}
+				most = size
+			}
+			if most > memTable/4+mostBatch {
+				t.Errorf("values of %d bytes: a run has %d of a memtable of %d", value, most, memTable)
+			}
+		}
 	}
 }
 
