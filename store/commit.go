@@ -210,7 +210,7 @@ func (s *Store) logAndApply(b, dirty *pebble.Batch) (err error) {
 	if err != nil || b.Empty() {
 		return err
 	}
-	return s.db.Add(b)
+	return s.db.Apply(b, pebble.NoSync)
 }
 
 // writeRemoval commits a batch that is not a unit's, of what removes and of the few bytes that removing

@@ -6,7 +6,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
-	"github.com/ringside-kv/ringside/store/internal/gather"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -63,7 +62,7 @@ func (s *Store) cacheHeaders(u *Unit) error {
 }
 
 // writeHeader writes the header of a change, which the log has, to Pebble.
-func (c *change) writeHeader(db *gather.DB) error {
+func (c *change) writeHeader(db *pebble.DB) error {
 	b := db.NewBatch()
 	k := layout.AppendDataPrefix(nil, c.place, c.key)
 	if c.line == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
@@ -48,7 +50,14 @@ func (k *logKeeper) open(dir string) error {
 // replay applies what the log has. What is in tables already is applied once more, which changes
 // nothing: see [wal.Log].
 func (k *logKeeper) replay() error {
-	return k.s.wal.Replay(k.s.db.ApplyRecord)
+	return k.s.wal.Replay(func(data []byte) error {
+		b := k.s.db.NewBatch()
+		err := b.SetRepr(data)
+		if err == nil {
+			err = k.s.db.Apply(b, pebble.NoSync)
+		}
+		return errors.Join(err, b.Close())
+	})
 }
 
 const (

@@ -18,7 +18,6 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/engine"
 	"github.com/ringside-kv/ringside/store/internal/files"
-	"github.com/ringside-kv/ringside/store/internal/gather"
 	"github.com/ringside-kv/ringside/store/internal/generation"
 	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/keyevent"
@@ -44,7 +43,7 @@ type Store struct {
 	identity identity.Keeper
 
 	lock   io.Closer // of the directory
-	db     *gather.DB
+	db     *pebble.DB
 	blocks *pebble.Cache
 	wal    *wal.Log
 	files  *files.PebbleFS
@@ -170,23 +169,21 @@ func (s *Store) open() (err error) {
 	s.health.files = s.files
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
-	db, err := engine.Open(engine.Config{
+	if s.db, err = engine.Open(engine.Config{
 		FS: s.files, Dir: s.cfg.Dir, Used: known && (id.Opened || s.cfg.Used), Blocks: s.blocks, MemTable: s.cfg.MemTable,
 		Listener: s.health.listener(), Log: s.log, OnFatal: s.health.noteFatal, Failed: s.health.openFailed,
-	})
-	if err != nil {
+	}); err != nil {
 		if s.files.IsParked() {
 			undo = nil
 		}
 		return err
 	}
-	undo = append(undo, func() { _ = db.Close() })
-	s.db = gather.New(db, s.cfg.MemTable, func() error { return s.cleaner.MayWrite() })
+	undo = append(undo, func() { _ = s.db.Close() })
 	if err := s.logKeeper.replay(); err != nil {
 		return err
 	}
 	s.recordOpened()
-	if err = errors.Join(s.counts.Load(db), s.generations.Load(db)); err != nil {
+	if err = errors.Join(s.counts.Load(s.db), s.generations.Load(s.db)); err != nil {
 		return err
 	}
 	if s.cache, err = cache.New(s.cfg.Cache); err != nil {
@@ -208,7 +205,7 @@ func (s *Store) open() (err error) {
 	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
 	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.Run,
-		func() { s.reclaim.Run(db) }, func() { s.db.Run(s.stop) }} {
+		func() { s.reclaim.Run(s.db) }} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()

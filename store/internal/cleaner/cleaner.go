@@ -12,7 +12,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cache"
-	"github.com/ringside-kv/ringside/store/internal/gather"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/tuning"
@@ -20,7 +19,7 @@ import (
 
 // Config says what a Cleaner works with.
 type Config struct {
-	DB    *gather.DB
+	DB    *pebble.DB
 	Cache *cache.Cache
 	// Commits is held for reading by each commit.
 	Commits *sync.RWMutex
