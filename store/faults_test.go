@@ -303,5 +303,8 @@ func (s *Store) beginFlush() error {
 	if err == nil && s.cleaner.MemTables() < tuning.MostMemTables-1 {
 		_, err = s.db.AsyncFlush()
 	}
+	if errors.Is(err, ErrReadOnly) { // the fault has been met
+		return nil
+	}
 	return err
 }
