@@ -372,6 +372,26 @@ func TestUnusedPeerNeverDials(t *testing.T) {
 	}
 }
 
+// callOnce sends a call and returns what became of it.
+func callOnce(p *Peer) error {
+	c := Call{Commands: []byte("a"), N: 1}
+	if err := p.Send(&c); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// breakLinks ends all connections of a peer.
+func breakLinks(p *Peer) {
+	for _, l := range p.links {
+		l.mu.Lock()
+		if l.conn != nil {
+			_ = l.conn.Close()
+		}
+		l.mu.Unlock()
+	}
+}
+
 // Who waits for a node that is away sees it soon when it is back, however long it was away.
 func TestReturningPeerIsFoundSoonByWaiters(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
@@ -386,13 +406,7 @@ func TestReturningPeerIsFoundSoonByWaiters(t *testing.T) {
 			}
 			return f.pipe(ctx)
 		}})
-		try := func() error {
-			c := Call{Commands: []byte("a"), N: 1}
-			if err := p.Send(&c); err != nil {
-				return err
-			}
-			return c.Wait()
-		}
+		try := func() error { return callOnce(p) }
 		if try() == nil {
 			t.Fatal("it is there")
 		}
@@ -403,13 +417,7 @@ func TestReturningPeerIsFoundSoonByWaiters(t *testing.T) {
 		for range 7 { // at various times of a pause
 			away.Store(true)
 			for try() == nil {
-				for _, l := range p.links {
-					l.mu.Lock()
-					if l.conn != nil {
-						_ = l.conn.Close()
-					}
-					l.mu.Unlock()
-				}
+				breakLinks(p)
 				synctest.Wait()
 			}
 			time.Sleep(time.Minute + 333*time.Millisecond)
@@ -437,13 +445,7 @@ func TestRedialFindsAReturningPeerAtOnce(t *testing.T) {
 			}
 			return f.pipe(ctx)
 		}})
-		try := func() error {
-			c := Call{Commands: []byte("a"), N: 1}
-			if err := p.Send(&c); err != nil {
-				return err
-			}
-			return c.Wait()
-		}
+		try := func() error { return callOnce(p) }
 		for _, before := range []time.Duration{0, time.Millisecond, time.Minute} {
 			if try() == nil {
 				t.Fatal("it is there")
@@ -456,13 +458,7 @@ func TestRedialFindsAReturningPeerAtOnce(t *testing.T) {
 				t.Errorf("after %v: %v", before, err)
 			}
 			away.Store(true)
-			for _, l := range p.links {
-				l.mu.Lock()
-				if l.conn != nil {
-					_ = l.conn.Close()
-				}
-				l.mu.Unlock()
-			}
+			breakLinks(p)
 			synctest.Wait()
 			p.Redial() // in vain
 			synctest.Wait()
