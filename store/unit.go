@@ -41,7 +41,7 @@ type Unit struct {
 
 	batch   *pebble.Batch
 	changes []change
-	index   changeIndex // of changes, once there are many
+	index   pending.Index // of changes, once there are many
 	deltas  []counts.Delta
 	// headChanges rises with each change, and when they are forgotten.
 	headChanges uint64

@@ -20,9 +20,12 @@ type change struct {
 // of reports whether c is of a key.
 func (c *change) of(p Place, key []byte) bool { return c.place == p && bytes.Equal(c.key, key) }
 
+// fewChanges are looked through one by one.
+const fewChanges = 16
+
 // find returns the unit's own change of a key.
 func (u *Unit) find(p Place, key []byte) *change {
-	if len(u.changes) <= 16 {
+	if len(u.changes) <= fewChanges {
 		for i := range u.changes {
 			if c := &u.changes[i]; c.of(p, key) {
 				return c
@@ -30,7 +33,7 @@ func (u *Unit) find(p Place, key []byte) *change {
 		}
 		return nil
 	}
-	if i := u.index.find(u.changes, p, key); i >= 0 {
+	if i := u.index.Find(layout.Mix(uint64(p)), func(n int) bool { return u.changes[n].of(p, key) }); i >= 0 {
 		return &u.changes[i]
 	}
 	return nil
@@ -43,51 +46,16 @@ func (u *Unit) setChange(p Place, key, line []byte, base, gen uint64) {
 		return
 	}
 	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base, gen: gen})
-	switch n := len(u.changes); {
-	case n == 17 || n > 17 && 2*n > len(u.index):
-		u.index = u.index.of(u.changes)
-	case n > 17:
-		u.index.add(u.changes, n-1)
+	from, n := len(u.changes)-1, len(u.changes)
+	if n <= fewChanges {
+		return
 	}
-}
-
-// A changeIndex finds changes by place and key: a table of their numbers, each plus one,
-// with open addressing; 0 is nothing.
-type changeIndex []int32
-
-// of returns an index of changes, with room for more.
-func (x changeIndex) of(changes []change) changeIndex {
-	if 2*len(changes) > len(x) {
-		size := 64
-		for size < 4*len(changes) {
-			size *= 2
-		}
-		x = make(changeIndex, size)
+	if n == fewChanges+1 || !u.index.HasRoom(n) {
+		u.index, from = u.index.Emptied(n), 0
 	}
-	for i := range changes {
-		x.add(changes, i)
+	for i := from; i < n; i++ {
+		u.index.Set(layout.Mix(uint64(u.changes[i].place)), i, func(int) bool { return false }) // each key has one change
 	}
-	return x
-}
-
-func (x changeIndex) add(changes []change, n int) {
-	mask := len(x) - 1
-	i := int(layout.Mix(uint64(changes[n].place))>>32) & mask
-	for x[i] != 0 {
-		i = (i + 1) & mask
-	}
-	x[i] = int32(n + 1)
-}
-
-// find returns the number of the change of a key, or -1.
-func (x changeIndex) find(changes []change, p Place, key []byte) int {
-	mask := len(x) - 1
-	for i := int(layout.Mix(uint64(p))>>32) & mask; x[i] != 0; i = (i + 1) & mask {
-		if c := &changes[x[i]-1]; c.of(p, key) {
-			return int(x[i] - 1)
-		}
-	}
-	return -1
 }
 
 // HeadChanges is a number that rises with each change of a header which the unit makes, and

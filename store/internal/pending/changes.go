@@ -2,6 +2,7 @@ package pending
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -13,7 +14,7 @@ type Changes struct {
 	List []Change
 	// Ranges have been removed; what list says of a key in them came later, or agrees.
 	Ranges []Range
-	index  index // once there are many
+	index  Index // once there are many
 	// order is, of the first so many in list, the numbers of the last changes of keys, in the
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
@@ -67,13 +68,26 @@ const fewChanges = 16
 func (cs *Changes) Add(c Change) {
 	cs.Version++
 	cs.List = append(cs.List, c)
-	switch n := len(cs.List); {
-	case n <= fewChanges:
-	case n == fewChanges+1 || 2*n > len(cs.index):
-		cs.index = cs.index.of(cs.List)
-	default:
-		cs.index.add(cs.List, n-1)
+	from, n := len(cs.List)-1, len(cs.List)
+	if n <= fewChanges {
+		return
 	}
+	if n == fewChanges+1 || !cs.index.HasRoom(n) {
+		cs.index, from = cs.index.Emptied(n), 0
+	}
+	for i := from; i < n; i++ {
+		cs.index.Set(hashOf(cs.List[i].Key), i, cs.isOf(cs.List[i].Key))
+	}
+}
+
+// seed keeps clients from choosing fields that all lie at one place.
+var seed = maphash.MakeSeed()
+
+func hashOf(key []byte) uint64 { return maphash.Bytes(seed, key) }
+
+// isOf returns a function that reports whether a change is of a key.
+func (cs *Changes) isOf(key []byte) func(n int) bool {
+	return func(n int) bool { return bytes.Equal(cs.List[n].Key, key) }
 }
 
 // Remove notes that all from lower up to, not including, upper are gone.
@@ -94,7 +108,7 @@ func (cs *Changes) Removed(key []byte) bool { return InRanges(cs.Ranges, key) }
 // Find returns the last change of a key, or nil.
 func (cs *Changes) Find(key []byte) *Change {
 	if len(cs.List) > fewChanges {
-		if i := cs.index.find(cs.List, key); i >= 0 {
+		if i := cs.index.Find(hashOf(key), cs.isOf(key)); i >= 0 {
 			return &cs.List[i]
 		}
 		return nil

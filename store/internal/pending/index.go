@@ -1,48 +1,39 @@
 package pending
 
-import (
-	"bytes"
-	"hash/maphash"
-)
+// An Index finds entries of a list by a hash: a table of their numbers, each plus one, with open
+// addressing; 0 is nothing. A map would copy each key.
+//
+// The functions that are passed report whether the entry of a number is the one that is meant.
+type Index []int32
 
-// An index finds the last change of a key in a list of changes: a table of their
-// numbers, each plus one, with open addressing; 0 is nothing. A map of strings would copy
-// each key.
-type index []int32
-
-// seed keeps clients from choosing fields that all lie at one place.
-var seed = maphash.MakeSeed()
-
-// of returns an index of changes, with room for as many again.
-func (x index) of(list []Change) index {
-	if 4*len(list) > len(x) {
-		size := 128
-		for size < 4*len(list) {
-			size *= 2
-		}
-		x = make(index, size)
+// Emptied returns an index without entries, with room for so many and as many again.
+func (x Index) Emptied(n int) Index {
+	if 4*n <= len(x) {
+		clear(x)
+		return x
 	}
-	clear(x)
-	for i := range list {
-		x.add(list, i)
+	size := 128
+	for size < 4*n {
+		size *= 2
 	}
-	return x
+	return make(Index, size)
 }
 
-// place returns where a key is, or would be.
-func (x index) place(list []Change, key []byte) int {
+// HasRoom reports whether the index is large enough for so many entries.
+func (x Index) HasRoom(n int) bool { return 2*n <= len(x) }
+
+// Set has the index find an entry by its number, n, from now on, and not the one that it found before.
+func (x Index) Set(hash uint64, n int, is func(n int) bool) { x[x.slot(hash, is)] = int32(n + 1) }
+
+// Find returns the number of an entry, or -1.
+func (x Index) Find(hash uint64, is func(n int) bool) int { return int(x[x.slot(hash, is)]) - 1 }
+
+// slot returns where an entry is, or would be.
+func (x Index) slot(hash uint64, is func(n int) bool) int {
 	mask := len(x) - 1
-	i := int(maphash.Bytes(seed, key)) & mask
-	for x[i] != 0 && !bytes.Equal(list[x[i]-1].Key, key) {
+	i := int(hash) & mask
+	for x[i] != 0 && !is(int(x[i]-1)) {
 		i = (i + 1) & mask
 	}
 	return i
-}
-
-// add notes that a change is the last one of its key.
-func (x index) add(list []Change, n int) { x[x.place(list, list[n].Key)] = int32(n + 1) }
-
-// find returns the number of the last change of a key, or -1.
-func (x index) find(list []Change, key []byte) int {
-	return int(x[x.place(list, key)]) - 1
 }
