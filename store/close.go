@@ -53,6 +53,7 @@ func (s *Store) shutdown() error {
 	}
 	errs = append(errs, s.wal.Sync()) // a log that failed before has told the waiters concerned
 	close(s.written)
+	s.gate.Close()
 	errs = append(errs, s.db.Close(), s.wal.Close())
 	s.blocks.Unref()
 	s.cache.Close()

@@ -157,9 +157,6 @@ func (u *Unit) release() {
 
 // forget drops the record of changes that have been applied.
 func (u *Unit) forget() {
-	if len(u.changes) > 16 {
-		clear(u.index)
-	}
 	clear(u.changes)
 	u.changes = u.changes[:0]
 	u.headChanges++
@@ -187,6 +184,9 @@ func (s *Store) beginCommit(frees bool) error {
 	if err := s.health.refusalFor(frees); err != nil {
 		return err // without waiting for a rotation under way
 	}
+	if err := s.gate.Await(); err != nil {
+		return err
+	}
 	s.pins.BeginCommit()
 	if err := s.health.refusalFor(frees); err != nil {
 		s.commits.RUnlock()
@@ -197,7 +197,8 @@ func (s *Store) beginCommit(frees bool) error {
 
 // logAndApply appends a batch to the log and applies it. The caller holds commits, and whatever keeps
 // others from changing the same keys: so the log has their changes in the order in which Pebble has them.
-// dirty, if there is one, is what the cache is going to have alone. Once the log has failed, nothing is applied.
+// dirty, if there is one, is what the cache is going to have alone. An error means that nothing was changed, as when
+// the log has failed, unless it wraps ErrUnknown.
 func (s *Store) logAndApply(b, dirty *pebble.Batch) (err error) {
 	switch {
 	case dirty == nil:
@@ -210,7 +211,11 @@ func (s *Store) logAndApply(b, dirty *pebble.Batch) (err error) {
 	if err != nil || b.Empty() {
 		return err
 	}
-	return s.db.Apply(b, pebble.NoSync)
+	s.gate.Note(b.Len())
+	if err := s.db.Apply(b, pebble.NoSync); err != nil {
+		return s.health.applyFailed(err)
+	}
+	return nil
 }
 
 // writeRemoval commits a batch that is not a unit's, of what removes and of the few bytes that removing
@@ -309,7 +314,7 @@ func (u *Unit) apply(w Waiter) error {
 		for _, d := range u.deltas {
 			s.counts.Add(d)
 		}
-		s.cache.ApplyElements(&u.elements, true)
+		s.cache.ApplyElements(&u.elements)
 		if taps != nil {
 			u.handOver(taps, contents, entries)
 		}
@@ -335,13 +340,11 @@ func (u *Unit) apply(w Waiter) error {
 		s.latches.NoteCommit(u.latched, number)
 		u.after = max(u.after, number)
 	} else {
-		u.batch = nil // Pebble may still hold it, and show it one day
-		for i := range u.changes {
-			if c := &u.changes[i]; !c.dirty {
-				s.cache.Lose(c.place, c.key)
-			}
+		// The cache stays as it is: a line that this commit was to replace may be dirty, and all there is of a
+		// change that was acknowledged.
+		if errors.Is(err, ErrUnknown) {
+			u.batch = nil // Pebble may still hold it
 		}
-		s.cache.ApplyElements(&u.elements, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
 	s.latches.EndCommit(u.latched, mark)

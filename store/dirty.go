@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
@@ -27,7 +25,7 @@ func (c *Config) dirtyLimit(cache int64) int64 {
 func (s *Store) newCleaner() *cleaner.Cleaner {
 	return cleaner.New(cleaner.Config{
 		DB: s.db, Cache: s.cache, Commits: &s.commits, Limit: s.cfg.dirtyLimit(s.cache.Size()), Refusals: &s.health.refusals,
-		MemTables: func() int64 { return s.engineMetrics().MemTable.Count }, Log: s.log, Stop: s.stop,
+		Note: s.gate.Note, Log: s.log, Stop: s.stop,
 	})
 }
 
@@ -40,7 +38,7 @@ func (s *Store) cacheHeaders(u *Unit) error {
 			if s.cache.PutDirty(c.place, c.key, c.line, !u.noTouch) {
 				continue
 			}
-			if err := c.writeHeader(s.db); err != nil {
+			if err := c.writeHeader(s); err != nil {
 				return err
 			}
 		}
@@ -62,13 +60,17 @@ func (s *Store) cacheHeaders(u *Unit) error {
 }
 
 // writeHeader writes the header of a change, which the log has, to Pebble.
-func (c *change) writeHeader(db *pebble.DB) error {
-	b := db.NewBatch()
+func (c *change) writeHeader(s *Store) error {
+	b := s.db.NewBatch()
 	k := layout.AppendDataPrefix(nil, c.place, c.key)
 	if c.line == nil {
 		_ = b.Delete(k, nil)
 	} else {
 		_ = b.Set(k, c.line, nil)
 	}
-	return errors.Join(db.Apply(b, pebble.NoSync), b.Close())
+	s.gate.Note(b.Len())
+	if err := s.db.Apply(b, pebble.NoSync); err != nil {
+		return s.health.applyFailed(err)
+	}
+	return b.Close()
 }

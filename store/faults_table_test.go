@@ -32,9 +32,7 @@ func TestTableFaults(t *testing.T) {
 			h := newHistory(testSeed(t), 2)
 			base := memdisk.New()
 			fs := newFaultyFS(base)
-			cfg := faultConfig(fs, FsyncEverySec)
-			cfg.MemTable = 16 << 20 // Pebble lets writes wait for ever that have filled all before the fault was met
-			s := openTest(t, cfg)
+			s := openTest(t, faultConfig(fs, FsyncEverySec))
 			stop := h.run(t, s)
 			resptest.WaitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
 			fs.inject(what)

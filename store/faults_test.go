@@ -18,7 +18,6 @@ import (
 	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
-	"github.com/ringside-kv/ringside/store/internal/tuning"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -296,11 +295,10 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 	}
 }
 
-// beginFlush has tables written of all that has been committed, unless it would wait for those that cannot be written:
-// who has injected the fault ends it.
+// beginFlush has tables written of all that has been committed.
 func (s *Store) beginFlush() error {
 	err := s.cleaner.Clean(0, cleaner.LastSlice)
-	if err == nil && s.cleaner.MemTables() < tuning.MostMemTables-1 {
+	if err == nil {
 		_, err = s.db.AsyncFlush()
 	}
 	if errors.Is(err, ErrReadOnly) { // the fault has been met

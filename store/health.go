@@ -16,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/files"
 	"github.com/ringside-kv/ringside/store/internal/reclaim"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
+	"github.com/ringside-kv/ringside/store/internal/stall"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
@@ -227,6 +228,12 @@ func (h *health) noteFatal(err error) {
 	h.fatalOnce.Do(func() { close(h.fatal) })
 }
 
+// applyFailed gives Pebble up, which has refused what the log has: the next start applies it again.
+func (h *health) applyFailed(err error) error {
+	h.noteFatal(fmt.Errorf("storage engine refuses what the log has, restart needed: %w", err))
+	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}
+
 // fatalError returns why Pebble has stopped for good.
 func (h *health) fatalError() error { return h.refusals.Of(refusal.Fatal) }
 
@@ -242,10 +249,13 @@ func (h *health) listener() *pebble.EventListener {
 		FlushEnd:        func(info pebble.FlushInfo) { h.tablesWritten(info.Err) },
 		CompactionBegin: func(info pebble.CompactionInfo) { h.merges.Begin(info.JobID) },
 		CompactionEnd:   func(info pebble.CompactionInfo) { h.compactionEnded(info.JobID, info.Err) },
-		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
-			h.stalls.Add(1)
-			h.log.Debug("writes wait for the disk", "reason", info.Reason)
-		},
+	}
+}
+
+// stallConfig says when commits wait since tables are written more slowly than memtables fill.
+func (h *health) stallConfig(metrics func() *pebble.Metrics) stall.Config {
+	return stall.Config{
+		MemTable: h.cfg.MemTable, Metrics: metrics, Refusal: h.AcceptsRemovals, Stalls: &h.stalls, Log: h.log,
 	}
 }
 

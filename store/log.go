@@ -54,6 +54,8 @@ func (k *logKeeper) replay() error {
 		b := k.s.db.NewBatch()
 		err := b.SetRepr(data)
 		if err == nil {
+			_ = k.s.gate.Await() // where tables cannot be written the log has to fit into memory
+			k.s.gate.Note(b.Len())
 			err = k.s.db.Apply(b, pebble.NoSync)
 		}
 		return errors.Join(err, b.Close())
@@ -109,7 +111,7 @@ func (k *logKeeper) loop() {
 // closed when it is there. It writes no more dirty lines once stop is closed.
 func (k *logKeeper) startFlush(stop <-chan struct{}) (before uint64, flushed <-chan struct{}, err error) {
 	s := k.s
-	err = s.cleaner.MayWrite() // cutLog and AsyncFlush wait for room in the memtables as commits do
+	err = s.cleaner.MayWrite() // cutLog and AsyncFlush wait for Pebble's lock
 	if err == nil {
 		before, err = s.housekeeper.cutLog()
 	}

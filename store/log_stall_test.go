@@ -38,29 +38,11 @@ func TestLogRecoversWhileCommitsWaitForMemtables(t *testing.T) {
 		return nil
 	})
 	value := strings.Repeat("x", 200_000)
-	put := func(key string) error {
-		u := s.NewUnit()
-		u.Begin(s.now(), []Place{u.Place([]byte(key))})
-		v, err := u.Get([]byte(key))
-		if err == nil {
-			err = u.PutString([]byte(key), v, []byte(value), 0, false)
-		}
-		if err != nil {
-			u.Abort()
-			return err
-		}
-		var done Signal
-		wait, err := u.Commit(&done)
-		if err == nil && wait {
-			err = done.Wait()
-		}
-		return err
-	}
 	written := 0
 	var ends atomic.Bool
 	var writer sync.WaitGroup
 	writer.Go(func() {
-		for !ends.Load() && put(fmt.Sprint("key", written)) == nil {
+		for !ends.Load() && s.put(fmt.Sprint("key", written), value) == nil {
 			written++
 		}
 	})
@@ -80,7 +62,7 @@ func TestLogRecoversWhileCommitsWaitForMemtables(t *testing.T) {
 	logFails.Store(false)
 	resptest.WaitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
 	writer.Wait()
-	if err := put("last"); err != nil {
+	if err := s.put("last", value); err != nil {
 		t.Error(err)
 	}
 	for i := range written {

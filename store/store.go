@@ -28,6 +28,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/readtime"
 	"github.com/ringside-kv/ringside/store/internal/recall"
 	"github.com/ringside-kv/ringside/store/internal/reclaim"
+	"github.com/ringside-kv/ringside/store/internal/stall"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
 	"github.com/ringside-kv/ringside/store/internal/wal"
@@ -82,6 +83,7 @@ type Store struct {
 	digests
 	discarder
 	dropper     rangeDropper
+	gate        *stall.Gate // of all commits
 	cleaner     *cleaner.Cleaner
 	expirer     expirer
 	housekeeper housekeeper
@@ -179,6 +181,8 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = s.db.Close() })
+	s.gate = stall.NewGate(s.health.stallConfig(s.engineMetrics))
+	undo = append(undo, s.gate.Close)
 	if err := s.logKeeper.replay(); err != nil {
 		return err
 	}

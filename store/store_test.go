@@ -62,6 +62,26 @@ func (s *Store) set(t *testing.T, key, value string, expiry int64) {
 	}, key)
 }
 
+// put sets a key, and returns once that is acknowledged.
+func (s *Store) put(key, value string) error {
+	u := s.NewUnit()
+	u.Begin(s.now(), []Place{u.Place([]byte(key))})
+	v, err := u.Get([]byte(key))
+	if err == nil {
+		err = u.PutString([]byte(key), v, []byte(value), 0, false)
+	}
+	if err != nil {
+		u.Abort()
+		return err
+	}
+	var done Signal
+	wait, err := u.Commit(&done)
+	if err == nil && wait {
+		err = done.Wait()
+	}
+	return err
+}
+
 func (s *Store) get(t *testing.T, key string) (value string, ok bool) {
 	t.Helper()
 	s.inUnit(t, func(u *Unit) {

@@ -240,16 +240,13 @@ func (c *generations) clear() {
 	c.mu.Unlock()
 }
 
-// ApplyElements brings the cache up to date with changes that have been made, or may have been,
-// if that is not known.
-func (c *Cache) ApplyElements(cs *pending.Changes, made bool) {
+// ApplyElements brings the cache up to date with changes that have been made.
+func (c *Cache) ApplyElements(cs *pending.Changes) {
 	c.prefetchRemoved(cs.List)
 	for i := 0; i < len(cs.List); i++ {
 		e := &cs.List[i]
 		switch line, ok := cachedKey(e); {
 		case !ok:
-		case !made:
-			c.loseElement(e.Place, line)
 		case IsItem(line):
 			n := itemRun(cs.List[i:])
 			c.changeItems(cs.List[i : i+n])

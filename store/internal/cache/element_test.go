@@ -135,8 +135,8 @@ func TestMembersRemovedTogetherAreGone(t *testing.T) {
 			removed.Add(change)
 		}
 	}
-	c.ApplyElements(&added, true)
-	c.ApplyElements(&removed, true)
+	c.ApplyElements(&added)
+	c.ApplyElements(&removed)
 	for i := range members {
 		change := changeOf(i)
 		key, _ := cachedKey(&change)

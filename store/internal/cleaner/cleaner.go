@@ -14,7 +14,6 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
-	"github.com/ringside-kv/ringside/store/internal/tuning"
 )
 
 // Config says what a Cleaner works with.
@@ -23,14 +22,13 @@ type Config struct {
 	Cache *cache.Cache
 	// Commits is held for reading by each commit.
 	Commits *sync.RWMutex
-	// Limit is how many bytes may be dirty: the cleaner begins at half of that. Memtables must have room for them
-	// while no tables can be written.
+	// Limit is how many bytes may be dirty: the cleaner begins at half of that.
 	Limit    int64
 	Refusals *refusal.Reasons
-	// MemTables returns how many memtables there are.
-	MemTables func() int64
-	Log       *slog.Logger
-	Stop      <-chan struct{} // closed when the store is
+	// Note is told how many bytes are about to be written to Pebble.
+	Note func(int)
+	Log  *slog.Logger
+	Stop <-chan struct{} // closed when the store is
 }
 
 // A Cleaner writes dirty lines to Pebble. Any goroutine may call its methods.
@@ -233,6 +231,7 @@ func (cl *Cleaner) cleanSome(from, last int) (next int, err error) {
 		if err := cl.MayWrite(); err != nil {
 			return from, errors.Join(err, b.Close())
 		}
+		cl.Note(b.Len())
 		if err := cl.DB.Apply(b, pebble.NoSync); err != nil {
 			return from, fmt.Errorf("write dirty lines: %w", err) // Pebble may still hold the batch
 		}
@@ -250,15 +249,9 @@ func (cl *Cleaner) cleanSome(from, last int) (next int, err error) {
 	return next, nil
 }
 
-// MayWrite returns an error where Pebble would let a write wait for long, or for ever.
+// MayWrite returns an error where Pebble has stopped, and would let a write wait for ever.
 func (cl *Cleaner) MayWrite() error {
-	err := cl.Refusals.Of(refusal.Fatal)
-	if err == nil {
-		if err = cl.Refusals.Of(refusal.Tables); err != nil && cl.MemTables() < tuning.MostMemTables-1 {
-			return nil
-		}
-	}
-	if err != nil {
+	if err := cl.Refusals.Of(refusal.Fatal); err != nil {
 		return fmt.Errorf("fill memtables: %w: %w", refusal.ErrReadOnly, err)
 	}
 	return nil

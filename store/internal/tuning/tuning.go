@@ -8,16 +8,22 @@ import (
 // MemTable is the size of a memtable where nothing else is said, in bytes.
 const MemTable = 16 << 20
 
-// MostMemTables is how many memtables may exist before writes wait.
-const MostMemTables = 8
+const (
+	// MostMemTables is of how many memtables the bytes may exist before commits wait.
+	MostMemTables = 8
+	// MostSublevels is how many sublevels level 0 may have before commits wait.
+	MostSublevels = 48
+	// never is a bound that nothing reaches: commits wait outside of Pebble, see package stall.
+	never = 1 << 10
+)
 
 // Set sets the options, with memtables of so many bytes.
 func Set(opts *pebble.Options, memTable int64) {
 	opts.FormatMajorVersion = pebble.FormatColumnarBlocks
 	opts.MemTableSize = uint64(memTable)
-	opts.MemTableStopWritesThreshold = MostMemTables
+	opts.MemTableStopWritesThreshold = never
 	opts.L0CompactionThreshold = 12
-	opts.L0StopWritesThreshold = 48
+	opts.L0StopWritesThreshold = never
 	opts.LBaseMaxBytes = 256 << 20
 	opts.MaxOpenFiles = 4096
 	opts.WALBytesPerSync = 512 << 10
