@@ -98,7 +98,7 @@ func (k *logKeeper) emptyLog() bool {
 	}
 	late := make(chan struct{})
 	defer time.AfterFunc(s.cfg.closing.time, func() { close(late) }).Stop()
-	if n := int64(s.engineMetrics().MemTable.Size) + s.cache.DirtyBytes(); n > s.cfg.closing.most {
+	if n := int64(s.health.engineMetrics(s.db.DB).MemTable.Size) + s.cache.DirtyBytes(); n > s.cfg.closing.most {
 		s.log.Info("too much is in memory to be written to tables now: the next start applies the log again", "bytes", n)
 		return false
 	}

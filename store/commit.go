@@ -211,8 +211,7 @@ func (s *Store) logAndApply(b, dirty *pebble.Batch) (err error) {
 	if err != nil || b.Empty() {
 		return err
 	}
-	s.gate.Note(b.Len())
-	if err := s.db.Apply(b, pebble.NoSync); err != nil {
+	if err := s.db.Add(b); err != nil {
 		return s.health.applyFailed(err)
 	}
 	return nil

@@ -25,7 +25,7 @@ func (c *Config) dirtyLimit(cache int64) int64 {
 func (s *Store) newCleaner() *cleaner.Cleaner {
 	return cleaner.New(cleaner.Config{
 		DB: s.db, Cache: s.cache, Commits: &s.commits, Limit: s.cfg.dirtyLimit(s.cache.Size()), Refusals: &s.health.refusals,
-		Note: s.gate.Note, Log: s.log, Stop: s.stop,
+		Fatal: s.health.fatal, Log: s.log, Stop: s.stop,
 	})
 }
 
@@ -68,7 +68,6 @@ func (c *change) writeHeader(s *Store) error {
 	} else {
 		_ = b.Set(k, c.line, nil)
 	}
-	s.gate.Note(b.Len())
 	if err := s.db.Apply(b, pebble.NoSync); err != nil {
 		return s.health.applyFailed(err)
 	}

@@ -120,6 +120,9 @@ func leaveTombstones(t *testing.T, s *Store, key string, name func(int) []byte, 
 				}
 			}
 		}, key)
+		if snapshot, err := s.db.NewSnapshot(); err != nil || snapshot.Close() != nil { // or only the newest changes reach the engine
+			t.Fatal(err)
+		}
 	}
 }
 

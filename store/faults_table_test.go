@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -267,4 +268,80 @@ func TestTroubleInTheMiddleOfAUnit(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A disk that is found to be full when all memtables are refuses the commits that wait, and answers all reads: of
+// collections whose entries were written last, and of ranges.
+func TestReadsWhileMemtablesAreFull(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	fs := newFaultyFS(memdisk.New())
+	s := openTest(t, faultConfig(fs, FsyncEverySec))
+	tables := make(chan struct{})
+	release := sync.OnceFunc(func() { close(tables) })
+	defer release()
+	fs.inject(func(op errorfs.Op) error {
+		if strings.HasSuffix(op.Path, ".sst") && op.Kind == errorfs.OpCreate {
+			<-tables
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	elements := map[string]string{}
+	for i := range 40 {
+		elements[fmt.Sprintf("sub%02d", i)] = strings.Repeat("x", 1000)
+	}
+	written := 0
+	refused := make(chan error)
+	go func() {
+		for {
+			u := s.NewUnit()
+			key := fmt.Sprint("key", written)
+			u.Begin(s.now(), []Place{u.Place([]byte(key))})
+			splitSet(t, u, key, elements)
+			if _, err := u.Commit(nil); err != nil {
+				refused <- err
+				return
+			}
+			written++
+		}
+	}()
+	resptest.WaitFor(t, "a commit to wait for memtables", func() bool { return s.health.stalls.Load() > 0 })
+	release()
+	if err := <-refused; !errors.Is(err, ErrReadOnly) || errors.Is(err, ErrUnknown) {
+		t.Errorf("a commit that has waited: %v", err)
+	}
+	for n := range written {
+		key := []byte(fmt.Sprint("key", n))
+		u := s.NewUnit()
+		u.Begin(s.now(), nil)
+		v, err := u.Get(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		it, found := u.Elements(key, &v, nil, nil, false), 0
+		for it.Next() {
+			found++
+		}
+		if err := it.Close(); err != nil || found != len(elements) {
+			t.Errorf("%s has %d elements: %v", key, found, err)
+		}
+		u.Abort()
+	}
+	keys := 0
+	for at := Cursor(0); ; {
+		next, err := s.Scan(at, 100, func(Entry) bool { keys++; return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at = next; at == 0 {
+			break
+		}
+	}
+	if keys != written {
+		t.Errorf("a scan finds %d keys of %d", keys, written)
+	}
+	fs.end()
+	resptest.WaitFor(t, "recovery", func() bool { return s.Writable() == nil })
+	s.set(t, "after", "x", 0)
+	s.mustClose(t)
 }

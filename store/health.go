@@ -253,9 +253,10 @@ func (h *health) listener() *pebble.EventListener {
 }
 
 // stallConfig says when commits wait since tables are written more slowly than memtables fill.
-func (h *health) stallConfig(metrics func() *pebble.Metrics) stall.Config {
+func (h *health) stallConfig(db *pebble.DB) stall.Config {
 	return stall.Config{
-		MemTable: h.cfg.MemTable, Metrics: metrics, Refusal: h.AcceptsRemovals, Stalls: &h.stalls, Log: h.log,
+		MemTable: h.cfg.MemTable, Metrics: func() *pebble.Metrics { return h.engineMetrics(db) },
+		Refusal: h.AcceptsRemovals, Stalls: &h.stalls, Log: h.log,
 	}
 }
 

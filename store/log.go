@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
@@ -50,16 +48,7 @@ func (k *logKeeper) open(dir string) error {
 // replay applies what the log has. What is in tables already is applied once more, which changes
 // nothing: see [wal.Log].
 func (k *logKeeper) replay() error {
-	return k.s.wal.Replay(func(data []byte) error {
-		b := k.s.db.NewBatch()
-		err := b.SetRepr(data)
-		if err == nil {
-			_ = k.s.gate.Await() // where tables cannot be written the log has to fit into memory
-			k.s.gate.Note(b.Len())
-			err = k.s.db.Apply(b, pebble.NoSync)
-		}
-		return errors.Join(err, b.Close())
-	})
+	return k.s.wal.Replay(k.s.db.ApplyRecord)
 }
 
 const (

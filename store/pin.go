@@ -43,7 +43,7 @@ func (s *Store) Freeze() (p *Pin, thaw func(), err error) {
 		if err := s.cleaner.CleanLocked(0, cleaner.LastSlice); err != nil {
 			return nil, err
 		}
-		return s.db.NewSnapshot(), nil
+		return s.db.NewSnapshot()
 	})
 	return p, thaw, err
 }

@@ -50,19 +50,19 @@ func (s *Store) Stats() Stats {
 		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),
 		Fsyncs:   log.Fsyncs,
 		LogBytes: log.Bytes, WriteStalls: s.health.stalls.Load(),
-		Pebble: s.engineMetrics(),
+		Pebble: s.health.engineMetrics(s.db.DB),
 	}
 }
 
 // engineMetrics returns Pebble's own figures; none once it has stopped, for then
 // the lock that they need is held for ever.
-func (s *Store) engineMetrics() *pebble.Metrics {
+func (h *health) engineMetrics(db *pebble.DB) *pebble.Metrics {
 	metrics := make(chan *pebble.Metrics, 1)
-	go func() { metrics <- s.db.Metrics() }()
+	go func() { metrics <- db.Metrics() }()
 	select {
 	case m := <-metrics:
 		return m
-	case <-s.health.fatal:
+	case <-h.fatal:
 		return &pebble.Metrics{}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/engine"
 	"github.com/ringside-kv/ringside/store/internal/files"
+	"github.com/ringside-kv/ringside/store/internal/gather"
 	"github.com/ringside-kv/ringside/store/internal/generation"
 	"github.com/ringside-kv/ringside/store/internal/identity"
 	"github.com/ringside-kv/ringside/store/internal/keyevent"
@@ -44,7 +45,7 @@ type Store struct {
 	identity identity.Keeper
 
 	lock   io.Closer // of the directory
-	db     *pebble.DB
+	db     *gather.DB
 	blocks *pebble.Cache
 	wal    *wal.Log
 	files  *files.PebbleFS
@@ -171,23 +172,25 @@ func (s *Store) open() (err error) {
 	s.health.files = s.files
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
-	if s.db, err = engine.Open(engine.Config{
+	db, err := engine.Open(engine.Config{
 		FS: s.files, Dir: s.cfg.Dir, Used: known && (id.Opened || s.cfg.Used), Blocks: s.blocks, MemTable: s.cfg.MemTable,
 		Listener: s.health.listener(), Log: s.log, OnFatal: s.health.noteFatal, Failed: s.health.openFailed,
-	}); err != nil {
+	})
+	if err != nil {
 		if s.files.IsParked() {
 			undo = nil
 		}
 		return err
 	}
-	undo = append(undo, func() { _ = s.db.Close() })
-	s.gate = stall.NewGate(s.health.stallConfig(s.engineMetrics))
+	undo = append(undo, func() { _ = db.Close() })
+	s.gate = stall.NewGate(s.health.stallConfig(db))
 	undo = append(undo, s.gate.Close)
+	s.db = gather.New(db, s.cfg.MemTable, s.gate, s.health.fatal)
 	if err := s.logKeeper.replay(); err != nil {
 		return err
 	}
 	s.recordOpened()
-	if err = errors.Join(s.counts.Load(s.db), s.generations.Load(s.db)); err != nil {
+	if err = errors.Join(s.counts.Load(db), s.generations.Load(db)); err != nil {
 		return err
 	}
 	if s.cache, err = cache.New(s.cfg.Cache); err != nil {
@@ -209,7 +212,7 @@ func (s *Store) open() (err error) {
 	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
 	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.Run,
-		func() { s.reclaim.Run(s.db) }} {
+		func() { s.reclaim.Run(db) }, func() { s.db.Run(s.stop) }} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()

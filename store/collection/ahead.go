@@ -1,6 +1,9 @@
 package collection
 
 import (
+	"bytes"
+	"encoding/binary"
+
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -16,15 +19,94 @@ type ahead struct {
 	back    bool
 	keys    [][]byte // rank keys, of which those from next on have not been taken
 	next    int
-	often   bool   // it was of use in the unit before
-	bytes   []byte // what keys are made of
+	read    int  // how many keys were wanted at the last reading
+	often   bool // it was of use in the unit before
 }
 
-// How much is read at a time: about a pipeline's worth, unless members are long.
+// How much is read at a time: about a pipeline's worth, twice as much each time that all of it was taken, and
+// not more bytes than long members have.
 const (
-	aheadMost  = 16
-	aheadBytes = 4 << 10
+	aheadFirst = 16
+	aheadMost  = 256
+	aheadBytes = 8 << 10
 )
+
+// A noted is what was read ahead, for later units. It is never changed.
+//
+// It is true of a sorted set whose last page has the stamp, and whose log behind that begins with log, if the rest
+// of that log is the removal of the first keys, in their order: the log has each change of a member, and a stamp
+// is drawn once.
+type noted struct {
+	back  bool
+	stamp uint64
+	log   []byte
+	keys  [][]byte
+	read  int
+	size  int // of log and keys in bytes
+}
+
+// taken returns how many of the keys are gone in a state of the sorted set, and whether what was read is true of that.
+func (n *noted) taken(z *ZSet, back bool) (taken int, ok bool) {
+	if n == nil || n.back != back || z.pages.n == 0 || n.stamp != z.pages.stamp {
+		return 0, false
+	}
+	rest, ok := bytes.CutPrefix(z.log, n.log)
+	for ; ok && len(rest) > 0; taken++ {
+		if taken == len(n.keys) {
+			return 0, false
+		}
+		key := n.keys[taken]
+		size, w := binary.Uvarint(rest)
+		if w <= 0 || size != uint64(len(key))<<1|1 || !bytes.HasPrefix(rest[w:], key) {
+			return 0, false
+		}
+		rest = rest[w+len(key):]
+	}
+	return taken, ok
+}
+
+// noted is what a has, as of now, for later units; nil if they could not tell whether it is true.
+func (a *ahead) noted(z *ZSet) *noted {
+	keys := a.keys[a.next:]
+	if z.pages.n == 0 || len(keys) == 0 || a.read < aheadFirst {
+		return nil
+	}
+	n := &noted{back: a.back, stamp: z.pages.stamp, log: bytes.Clone(z.log), keys: keys, read: a.read, size: len(z.log)}
+	for _, key := range keys {
+		n.size += len(key) + keySize
+	}
+	return n
+}
+
+// keySize is about how many bytes a key takes beside its own.
+const keySize = 24
+
+// note keeps what a has for later units.
+func (a *ahead) note(z *ZSet) {
+	n := a.noted(z)
+	if n == nil {
+		return
+	}
+	log := &pageLog{}
+	if known, _ := z.table.unit.Recall(&z.table.v).(*pageLog); known != nil {
+		*log = *known
+	}
+	log.ahead = n
+	z.table.rememberLog(log)
+}
+
+// recall makes a what an earlier unit has read, if it is true.
+func (a *ahead) recall(z *ZSet, back bool) bool {
+	log, _ := z.table.unit.Recall(&z.table.v).(*pageLog)
+	if log == nil {
+		return false
+	}
+	taken, ok := log.ahead.taken(z, back)
+	if ok {
+		a.keys, a.next, a.read = log.ahead.keys, taken, log.ahead.read
+	}
+	return ok
+}
 
 // holds reports whether a is true of an end of z.
 func (a *ahead) holds(z *ZSet, back bool) bool {
@@ -43,25 +125,31 @@ func (a *ahead) hold(z *ZSet, back bool) {
 // after the other, in this unit or the one before, reads ahead.
 func (z *ZSet) popOne(back bool, yield func(score, member []byte)) error {
 	a := &z.ahead
-	read, more := 1, a.holds(z, back)
-	if more || a.often {
-		read = aheadMost
+	read, more := 1, a.holds(z, back) || a.recall(z, back)
+	switch {
+	case more:
+		read = min(max(aheadFirst, 2*a.read), aheadMost)
+	case a.often:
+		read = aheadFirst
 	}
 	if a.often = more; !more {
 		a.next = len(a.keys)
 	}
 	if a.next == len(a.keys) {
-		a.keys, a.next, a.bytes = a.keys[:0], 0, a.bytes[:0]
+		var all []byte
+		a.keys, a.next, a.read = nil, 0, read // those before may be noted
 		err := z.walk(nil, nil, nil, back, func(score, member []byte) bool {
-			at := len(a.bytes)
-			a.bytes = append(append(a.bytes, score...), member...)
-			a.keys = append(a.keys, a.bytes[at:len(a.bytes):len(a.bytes)])
-			return len(a.keys) < read && len(a.bytes) < aheadBytes
+			at := len(all)
+			all = append(append(all, score...), member...)
+			a.keys = append(a.keys, all[at:len(all):len(all)])
+			return len(a.keys) < read && len(all) < aheadBytes
 		})
 		if err != nil || len(a.keys) == 0 {
 			a.unit, a.keys = nil, nil
 			return err
 		}
+		a.back = back
+		a.note(z)
 	}
 	key := a.keys[a.next]
 	a.next++

@@ -233,8 +233,9 @@ func TestPoppedMembersLeaveLittleBehind(t *testing.T) {
 			t.Errorf("never more than %d were left", most)
 		}
 		var left []int64
-		for range 5 {
+		for i := range 5 {
 			u.Begin(1000, []store.Place{u.Place([]byte("k"))})
+			change(func() error { return z.Set([]byte("between"), at(members-2)+float64(i)/8) })
 			change(func() error { return z.Pop(1, back, func([]byte, float64) {}) })
 			if _, err := u.Commit(nil); err != nil {
 				t.Fatal(err)
@@ -249,5 +250,103 @@ func TestPoppedMembersLeaveLittleBehind(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What one unit has read ahead at an end is of use to the next ones, through any ZSet, and to none once a
+// member has come or gone beside the pops.
+func TestLaterUnitsUseWhatWasReadAhead(t *testing.T) {
+	oneGoroutine(t)
+	s := open(t, vfs.NewMem())
+	odd := &shape{maxBlock: 64, fillBlock: 32, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 1 << 16, maxLeft: 100, planFrom: 3}
+	member := func(i int) []byte { return fmt.Appendf(nil, "member:%04d", i) }
+	next := 0
+	// use calls do with a sorted set of its own, in a unit of its own.
+	use := func(do func(z *ZSet)) {
+		t.Helper()
+		in(t, s, func(u *store.Unit) {
+			z := &ZSet{oddShape: odd}
+			z.Limit(1)
+			if err := z.Open(u, []byte("k")); err != nil {
+				t.Fatal(err)
+			}
+			do(z)
+			if err := z.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}, "k")
+	}
+	set := func(i int) {
+		t.Helper()
+		use(func(z *ZSet) {
+			if err := z.Set(member(i), float64(i)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	// pop pops some members in one unit, and checks whether it finds the first one at hand.
+	pop := func(n int, atHand bool) {
+		t.Helper()
+		use(func(z *ZSet) {
+			if got := new(ahead).recall(z, false); got != atHand {
+				t.Errorf("at %d members are at hand: %v, want %v", next, got, atHand)
+			}
+			for range n {
+				if err := z.Pop(1, false, func(m []byte, score float64) {
+					if string(m) != string(member(next)) || score != float64(next) {
+						t.Fatalf("%s is popped, want %d", m, next)
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+				next++
+				if err := z.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	const members = 4000 // the log is not moved into the counts before long
+	use(func(z *ZSet) {
+		for i := range members {
+			if err := z.Set(member(i), float64(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	for i := range 12 { // pages
+		set(members + i)
+	}
+	pop(2, false)
+	for range 3 {
+		pop(3, true)
+	}
+	pop(1, true)
+	next--
+	set(next) // back at its end
+	pop(4, false)
+	pop(1, true)
+	use(func(z *ZSet) {
+		if _, err := z.Delete(member(next + 7)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	pop(4, false)
+	pop(1, true)
+	set(2 * members) // at the other end: the log cannot tell that it does not matter
+	pop(2, false)
+	next++ // it is gone
+	pop(1, true)
+	use(func(z *ZSet) {
+		if _, err := z.Delete(member(next)); err != nil { // as a pop does
+			t.Fatal(err)
+		}
+	})
+	next++
+	for range 40 {
+		pop(1, true)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

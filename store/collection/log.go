@@ -161,6 +161,8 @@ type pageLog struct {
 	// written are pages as they were made, from the newest on. They may go further than those
 	// that have been read, and there may be some that came to nothing.
 	written *page
+	// ahead is what was read ahead, or nil.
+	ahead *noted
 }
 
 // A page is one of a log, before it has been read.
@@ -228,6 +230,9 @@ func (t *Table) rememberLog(log *pageLog) {
 	if log.written != nil {
 		bytes += log.written.size
 	}
+	if log.ahead != nil {
+		bytes += log.ahead.size
+	}
 	t.unit.Remember(&t.v, log, bytes)
 }
 
@@ -270,7 +275,7 @@ func (p pages) read(t *Table, known *pageLog) (*pageLog, error) {
 	if known == nil {
 		known = &pageLog{}
 	}
-	log := &pageLog{pages: p, written: known.written}
+	log := &pageLog{pages: p, written: known.written, ahead: known.ahead}
 	var fresh logRun
 	var err error
 	n, stamp := p.n, p.stamp

@@ -347,6 +347,7 @@ func (z *ZSet) Flush() error {
 	}
 	u := z.table.unit
 	stays := z.ahead.unit == u && z.ahead.changes == u.ElementChanges()
+	stamp := z.pages.stamp
 	err := z.findEnds()
 	if err == nil {
 		err = z.settle()
@@ -357,6 +358,9 @@ func (z *ZSet) Flush() error {
 	}
 	if stays { // counts are no members
 		z.ahead.changes = u.ElementChanges()
+		if z.pages.stamp != stamp {
+			z.ahead.note(z)
+		}
 	}
 	z.putHead()
 	return nil

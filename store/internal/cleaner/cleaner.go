@@ -12,23 +12,23 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/gather"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
 )
 
 // Config says what a Cleaner works with.
 type Config struct {
-	DB    *pebble.DB
+	DB    *gather.DB
 	Cache *cache.Cache
 	// Commits is held for reading by each commit.
 	Commits *sync.RWMutex
 	// Limit is how many bytes may be dirty: the cleaner begins at half of that.
 	Limit    int64
 	Refusals *refusal.Reasons
-	// Note is told how many bytes are about to be written to Pebble.
-	Note func(int)
-	Log  *slog.Logger
-	Stop <-chan struct{} // closed when the store is
+	Fatal    <-chan struct{} // closed when Pebble has stopped for good
+	Log      *slog.Logger
+	Stop     <-chan struct{} // closed when the store is
 }
 
 // A Cleaner writes dirty lines to Pebble. Any goroutine may call its methods.
@@ -44,8 +44,6 @@ func New(cfg Config) *Cleaner { return &Cleaner{cfg, make(chan struct{}, 1)} }
 const (
 	// cleanLines is about how many lines are cleaned while commits wait.
 	cleanLines = 256
-	// lockPatience is how long a reader of a range waits for commits while tables cannot be written.
-	lockPatience = time.Second
 	// longestPause is the longest that the cleaner pauses between two groups of lines.
 	longestPause = 10 * time.Millisecond
 	// LastSlice is the last of the slices of 2¹⁶ tokens.
@@ -147,35 +145,30 @@ func (cl *Cleaner) cleanGroup(from, last int) (next int, err error) {
 	return cl.cleanSome(from, last)
 }
 
-// lock locks commits. It returns an error instead while a commit, which has them locked for reading, waits for
-// tables that cannot be written: that may last.
+// lock locks commits. It returns an error once Pebble has stopped, which a commit, which has them locked for
+// reading, may wait for without end.
 func (cl *Cleaner) lock() error {
-	commits := cl.Commits
-	if commits.TryLock() {
+	if cl.Commits.TryLock() {
 		return nil
 	}
 	locked := make(chan struct{})
 	var decided atomic.Bool // who is first, decides
 	go func() {
-		commits.Lock()
+		cl.Commits.Lock()
 		if decided.Swap(true) {
-			commits.Unlock()
+			cl.Commits.Unlock()
 			return
 		}
 		close(locked)
 	}()
-	look := time.NewTicker(lockPatience)
-	defer look.Stop()
-	for {
-		select {
-		case <-locked:
-			return nil
-		case <-look.C:
-			if err := cl.Refusals.Of(refusal.Tables); err != nil && !decided.Swap(true) {
-				return fmt.Errorf("wait for commits: %w: %w", refusal.ErrReadOnly, err)
-			}
+	select {
+	case <-locked:
+	case <-cl.Fatal:
+		if !decided.Swap(true) {
+			return fmt.Errorf("wait for commits: %w: %w", refusal.ErrReadOnly, cl.Refusals.Of(refusal.Fatal))
 		}
 	}
+	return nil
 }
 
 // CleanLocked is Clean for a caller that has locked commits for writing.
@@ -231,7 +224,6 @@ func (cl *Cleaner) cleanSome(from, last int) (next int, err error) {
 		if err := cl.MayWrite(); err != nil {
 			return from, errors.Join(err, b.Close())
 		}
-		cl.Note(b.Len())
 		if err := cl.DB.Apply(b, pebble.NoSync); err != nil {
 			return from, fmt.Errorf("write dirty lines: %w", err) // Pebble may still hold the batch
 		}
