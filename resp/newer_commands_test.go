@@ -74,6 +74,63 @@ SADD w 1 => :1
 OBJECT ENCODING w => $hashtable
 CONFIG SET set-max-listpack-value 64 set-max-listpack-entries 128 => +OK
 `,
+	// One form up to list-max-listpack-size: OBJECT ENCODING and sizes in bytes are those of a server of 7.4.
+	"lists": `
+RPUSH l a b c => :3
+OBJECT ENCODING l => $listpack
+EVAL redis.call('rpush',KEYS[1],string.rep('x',8192))~return~redis.call('object','encoding',KEYS[1]) 1 l => $quicklist
+LTRIM l 0 2 => +OK
+OBJECT ENCODING l => $listpack
+EVAL redis.call('lset',KEYS[1],0,string.rep('x',8192))~return~redis.call('object','encoding',KEYS[1]) 1 l => $quicklist
+LSET l 0 a => +OK
+OBJECT ENCODING l => $listpack
+EVAL redis.call('linsert',KEYS[1],'before','b',string.rep('x',8192))~return~redis.call('object','encoding',KEYS[1]) 1 l => $quicklist
+COPY l {l}copy => :1
+OBJECT ENCODING {l}copy => $quicklist
+EVAL for~i=1,1000~do~redis.call('rpush',KEYS[1],i)~end~return~redis.call('object','encoding',KEYS[1]) 1 integers => $listpack
+EVAL for~i=1,2770~do~redis.call('rpush',KEYS[1],i)~end~return~redis.call('object','encoding',KEYS[1]) 1 fit => $listpack
+RPUSH fit 2771 => :2771
+OBJECT ENCODING fit => $quicklist
+EVAL for~i=1,124~do~redis.call('rpush',KEYS[1],string.rep('w',64))~end~return~redis.call('object','encoding',KEYS[1]) 1 words => $quicklist
+EVAL for~i=1,122~do~redis.call('rpush',KEYS[1],string.rep('w',64))~end~return~redis.call('object','encoding',KEYS[1]) 1 room => $listpack
+EVAL for~i=1,200~do~redis.call('rpush',KEYS[1],string.rep('w',64))~end~redis.call('rpop',KEYS[1],100)~return~redis.call('object','encoding',KEYS[1]) 1 shrunk => $quicklist
+LTRIM shrunk 0 58 => +OK
+OBJECT ENCODING shrunk => $listpack
+CONFIG SET list-max-listpack-size 4 => +OK
+RPUSH n a b c d => :4
+OBJECT ENCODING n => $listpack
+LSET n 0 a => +OK
+OBJECT ENCODING n => $quicklist
+LPOP n => $a
+OBJECT ENCODING n => $quicklist
+RPOP n => $d
+OBJECT ENCODING n => $listpack
+LMOVE n {n}other LEFT LEFT => $b
+OBJECT ENCODING {n}other => $listpack
+RPUSH {n}other 1 2 3 4 => :5
+OBJECT ENCODING {n}other => $quicklist
+LMOVE n {n}other LEFT RIGHT => $c
+OBJECT ENCODING {n}other => $quicklist
+LMPOP 1 {n}other RIGHT COUNT 4 => *(${n}other *($c $4 $3 $2))
+OBJECT ENCODING {n}other => $listpack
+RPUSH {n}sorted 5 4 3 2 1 => :5
+SORT {n}sorted STORE {n}sorted => :5
+OBJECT ENCODING {n}sorted => $quicklist
+CONFIG SET list-max-listpack-size 5 => +OK
+OBJECT ENCODING {n}sorted => $quicklist
+SORT {n}sorted STORE {n}sorted => :5
+OBJECT ENCODING {n}sorted => $listpack
+EVAL redis.call('restore',KEYS[2],0,redis.call('dump',KEYS[1]))~return~redis.call('object','encoding',KEYS[2]) 2 {n}sorted {n}restored => $listpack
+CONFIG SET list-max-listpack-size 0 => +OK
+RPUSH single a => :1
+OBJECT ENCODING single => $listpack
+RPUSH single a => :2
+OBJECT ENCODING single => $quicklist
+CONFIG SET list-max-ziplist-size -6 => +OK
+EVAL redis.call('rpush',KEYS[1],string.rep('x',60000))~return~redis.call('object','encoding',KEYS[1]) 1 broad => $listpack
+EVAL redis.call('rpush',KEYS[1],string.rep('x',5536))~return~redis.call('object','encoding',KEYS[1]) 1 broad => $quicklist
+CONFIG SET list-max-listpack-size -2 => +OK
+`,
 	"ranges of bits": `
 BITCOUNT none a b => -ERR value is not an integer or out of range
 BITCOUNT none 1 => -ERR syntax error

@@ -9,7 +9,7 @@ import (
 type Value struct {
 	Type Type
 	// Raw: the string was built by parts, or the collection has once been one that Redis
-	// keeps in no compact form. OBJECT ENCODING tells.
+	// keeps in no compact form; of a list, unless it has shrunk since. OBJECT ENCODING tells.
 	Raw    bool
 	Expiry int64 // ms since 1970; 0: none
 	// FieldExpiry is the time before which no field of a hash expires, in ms since 1970; 0: none

@@ -87,6 +87,20 @@ func (b *base) Clear() {
 	b.v = store.Value{}.WithPlaceOf(b.v)
 }
 
+// setRaw notes [store.Value.Raw] of a key that exists.
+func (b *base) setRaw(raw bool) {
+	if b.v.Raw == raw || !b.v.Exists() {
+		return
+	}
+	b.v.Raw = raw
+	if b.v.Whole() {
+		b.unit.PutWholeTimed(b.key, &b.v, b.typ, b.v.Inline, b.v.FieldExpiry)
+	} else {
+		b.unit.PutHeadTimed(b.key, &b.v, b.v.Count, b.v.Size, b.v.Inline, b.v.FieldExpiry)
+		b.put = b.unit.HeadChanges()
+	}
+}
+
 // putNew makes a packed collection the value, whatever was there, without an expiry.
 func (b *base) putNew(form []byte) {
 	b.Clear()

@@ -18,13 +18,17 @@ func (l *List) each(visit func(i int64, element []byte) error) error {
 	return errors.Join(failure, err)
 }
 
-// rebuild is Replace for a list that keeps its expiry.
+// SetLarge notes whether the list is one that Redis keeps in no compact form, which [store.Value.Raw] tells from now on.
+func (l *List) SetLarge(large bool) { l.setRaw(large) }
+
+// rebuild is Replace for a list that keeps its expiry and its form.
 func (l *List) rebuild(fill func(yield func(element []byte) error) error) error {
-	expiry := l.v.Expiry
+	expiry, large := l.v.Expiry, l.v.Raw
 	if err := l.Replace(fill); err != nil {
 		return err
 	}
 	l.setExpiry(expiry)
+	l.SetLarge(large)
 	return nil
 }
 

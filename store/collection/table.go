@@ -168,16 +168,7 @@ func (t *Table) Delete(field []byte) (bool, error) {
 // MarkLarge notes that the table is one that Redis keeps in no compact form, which
 // [store.Value.Raw] tells from now on.
 func (t *Table) MarkLarge() {
-	if t.v.Raw || !t.v.Exists() {
-		return
-	}
-	t.v.Raw = true
-	if t.v.Whole() {
-		t.unit.PutWholeTimed(t.key, &t.v, t.typ, t.v.Inline, t.v.FieldExpiry)
-	} else {
-		t.unit.PutHeadTimed(t.key, &t.v, t.v.Count, t.v.Size, t.v.Inline, t.v.FieldExpiry)
-		t.put = t.unit.HeadChanges()
-	}
+	t.setRaw(true)
 }
 
 // Over makes t the table at a key that is going to be replaced, whatever v, what Get

@@ -19,6 +19,7 @@ type Limits struct {
 // remove entries of a stream by so many.
 type Encodings struct {
 	HashEntries, HashValue atomic.Int64 // fields; bytes of a field and of a value
+	ListSize               atomic.Int64 // elements, or, below 0, bytes: -1 for 4 KiB to -5 for 64 KiB
 	SetIntegers            atomic.Int64 // members, all of them integers
 	SetEntries, SetValue   atomic.Int64 // members of other sets; bytes of a member
 	ZSetEntries, ZSetValue atomic.Int64 // members; bytes of a member

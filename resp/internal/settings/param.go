@@ -163,26 +163,28 @@ type encoding struct {
 	at       *atomic.Int64
 	standard int64
 	isSize   bool
+	in       Bounds
 }
 
 func (s *Running) encodings() []encoding {
-	e := &s.Encodings
+	e, most := &s.Encodings, Bounds{0, maxLong}
 	return []encoding{
-		{"hash-max-listpack-entries", &e.HashEntries, 512, false},
-		{"hash-max-listpack-value", &e.HashValue, 64, true},
-		{"set-max-intset-entries", &e.SetIntegers, 512, false},
-		{"set-max-listpack-entries", &e.SetEntries, 128, false},
-		{"set-max-listpack-value", &e.SetValue, 64, true},
-		{"zset-max-listpack-entries", &e.ZSetEntries, 128, false},
-		{"zset-max-listpack-value", &e.ZSetValue, 64, true},
-		{"stream-node-max-entries", &e.StreamNode, collection.TrimNode, false},
+		{"hash-max-listpack-entries", &e.HashEntries, 512, false, most},
+		{"hash-max-listpack-value", &e.HashValue, 64, true, most},
+		{"list-max-listpack-size", &e.ListSize, -2, false, Bounds{-maxInt - 1, maxInt}},
+		{"set-max-intset-entries", &e.SetIntegers, 512, false, most},
+		{"set-max-listpack-entries", &e.SetEntries, 128, false, most},
+		{"set-max-listpack-value", &e.SetValue, 64, true, most},
+		{"zset-max-listpack-entries", &e.ZSetEntries, 128, false, most},
+		{"zset-max-listpack-value", &e.ZSetValue, 64, true, most},
+		{"stream-node-max-entries", &e.StreamNode, collection.TrimNode, false, most},
 	}
 }
 
 func (e encoding) param() Param {
-	p := Number(e.name, e.at, 1, Bounds{0, maxLong})
+	p := Number(e.name, e.at, 1, e.in)
 	if e.isSize {
-		p = Memory(e.name, e.at, Bounds{0, maxLong})
+		p = Memory(e.name, e.at, e.in)
 	}
 	return p.kept(strconv.FormatInt(e.standard, 10))
 }

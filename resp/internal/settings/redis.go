@@ -16,7 +16,6 @@ type redisRow struct {
 // of Redis' documentation of what they are about.
 var redisRows = []redisRow{
 	// How Redis keeps collections in memory.
-	{"list-max-listpack-size", "-2", numbers(-maxInt-1, maxInt)},
 	{"list-compress-depth", "0", numbers(0, maxInt)},
 	{"stream-node-max-bytes", "4096", sizes(0, maxLong)},
 	{"activerehashing", "yes", yesNoForm},

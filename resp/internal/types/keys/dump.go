@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
 	"github.com/ringside-kv/ringside/resp/internal/types/json"
 	"github.com/ringside-kv/ringside/resp/internal/types/json/document"
+	"github.com/ringside-kv/ringside/resp/internal/types/lists"
 	"github.com/ringside-kv/ringside/resp/internal/types/sets"
 	"github.com/ringside-kv/ringside/resp/internal/types/strings"
 	"github.com/ringside-kv/ringside/resp/internal/types/zsets"
@@ -196,6 +197,7 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 		if err := l.Restore(value); err != nil {
 			return err
 		}
+		l.SetLarge(lists.IsLargeWith(x, l))
 		x.Unit.SetExpiry(key, *l.Value(), expiry)
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/lists"
 	"github.com/ringside-kv/ringside/resp/internal/types/sets"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -36,6 +37,10 @@ func cmdObjectEncoding(x *command.Call) {
 		if name := sets.Encoding(x, x.Args[2], v); name != "" {
 			x.BulkString(name)
 		}
+	case v.Type == store.List:
+		if name := lists.Encoding(x, x.Args[2], v); name != "" {
+			x.BulkString(name)
+		}
 	case v.Type != store.String:
 		x.BulkString(encodings[v.Type][b2i(v.Raw)])
 	case v.Raw || v.Size > maxEmbedded:
@@ -50,7 +55,6 @@ func cmdObjectEncoding(x *command.Call) {
 // encodings are Redis' names for the forms of a collection: the compact one, and the other.
 var encodings = map[store.Type][2]string{
 	store.Hash:   {"listpack", "hashtable"},
-	store.List:   {"quicklist", "quicklist"},
 	store.Stream: {"stream", "stream"},
 	store.ZSet:   {"listpack", "skiplist"},
 	store.JSON:   {"raw", "raw"}, // as any value of a module

@@ -326,6 +326,7 @@ func (s *sorter) store() {
 		x.Fail(err)
 		return
 	}
+	l.SetLarge(lists.IsLargeWith(x, l))
 	x.NoteStored(store.EventList, "sortstore", s.o.store, old, int64(len(s.out)))
 	x.Int(int64(len(s.out)))
 }

@@ -49,12 +49,14 @@ func push(x *command.Call, front, onlyIfThere bool) {
 		x.Int(0)
 		return
 	}
+	large := IsLargeWith(x, l, x.Args[2:]...)
 	for i, element := range x.Args[2:] {
 		if err := l.Push(element, front); err != nil {
 			x.FailPart(i > 0, err)
 			return
 		}
 	}
+	l.SetLarge(large)
 	x.Unit.Note(store.EventList, sideEvent(front, "lpush", "rpush"), x.Args[1])
 	x.Int(l.Len())
 }
@@ -116,10 +118,13 @@ func cmdLset(x *command.Call) {
 		x.Error(msgIndexRange)
 		return
 	}
+	large := IsLargeWith(x, l, x.Args[3]) // Redis counts it beside the one that it replaces
 	if err := l.Set(i, x.Args[3]); err != nil {
 		x.Fail(err)
 		return
 	}
+	l.SetLarge(large)
+	shrunk(x, l)
 	x.Unit.Note(store.EventList, "lset", x.Args[1])
 	x.OK()
 }
@@ -225,7 +230,10 @@ func cmdLinsert(x *command.Call) {
 		if behind {
 			at++
 		}
-		err = l.Insert(at, x.Args[4])
+		large := IsLargeWith(x, l, x.Args[4])
+		if err = l.Insert(at, x.Args[4]); err == nil {
+			l.SetLarge(large)
+		}
 	}
 	switch {
 	case err != nil:

@@ -56,10 +56,12 @@ func moveElement(x *command.Call, fromFront, toFront bool) {
 		defer x.Unit.SetReplacing(false)
 	}
 	if element, ok := popOne(x, src, fromFront); ok {
+		large := IsLargeWith(x, dst, element)
 		if err := dst.Push(element, toFront); err != nil {
 			x.Abort(err)
 			return
 		}
+		dst.SetLarge(large)
 		x.Unit.Note(store.EventList, sideEvent(toFront, "lpush", "rpush"), x.Args[2])
 		popped(x, x.Args[1], src, sideEvent(fromFront, "lpop", "rpop"))
 	}

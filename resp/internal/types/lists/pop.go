@@ -7,12 +7,14 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-// popped notes that elements of a list were removed, and the key if they were its last.
+// popped notes that elements of a list were removed, its form then, and the key if they were its last.
 func popped(x *command.Call, key []byte, l *collection.List, name string) {
 	x.Unit.Note(store.EventList, name, key)
 	if l.Len() == 0 {
 		x.Unit.Note(store.EventGeneric, "del", key)
+		return
 	}
+	shrunk(x, l)
 }
 
 func cmdLpop(x *command.Call) { pop(x, true) }
