@@ -155,10 +155,11 @@ func entrySize(element []byte) int64 {
 	default:
 		size += 5
 	}
-	// The length follows, 7 bits a byte.
-	behind := int64(1)
-	for most := int64(1<<7 - 1); size > most && behind < 5; most = most<<7 | 1<<7 - 1 {
-		behind++
+	behind := int64(1) // the length follows, 7 bits a byte
+	for _, most := range [...]int64{1<<7 - 1, 1<<14 - 2, 1<<21 - 2, 1<<28 - 2} {
+		if size > most {
+			behind++
+		}
 	}
 	return size + behind
 }
