@@ -184,7 +184,7 @@ func (s *Store) beginCommit(frees bool) error {
 	if err := s.health.refusalFor(frees); err != nil {
 		return err // without waiting for a rotation under way
 	}
-	if err := s.gate.Await(); err != nil {
+	if err := s.gate.Await(frees); err != nil {
 		return err
 	}
 	s.pins.BeginCommit()

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
@@ -68,7 +66,7 @@ func (c *change) writeHeader(s *Store) error {
 	} else {
 		_ = b.Set(k, c.line, nil)
 	}
-	if err := s.db.Apply(b, pebble.NoSync); err != nil {
+	if err := s.db.Add(b); err != nil {
 		return s.health.applyFailed(err)
 	}
 	return b.Close()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
+	"github.com/ringside-kv/ringside/store/internal/tuning"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -343,5 +344,40 @@ func TestReadsWhileMemtablesAreFull(t *testing.T) {
 	fs.end()
 	resptest.WaitFor(t, "recovery", func() bool { return s.Writable() == nil })
 	s.set(t, "after", "x", 0)
+	s.mustClose(t)
+}
+
+// While a table of level 0 cannot be read, and nothing is merged, level 0 does not grow beyond its bound, whatever
+// recovery is tried.
+func TestLevel0IsBoundedWhileTableCannotBeRead(t *testing.T) {
+	fs := newFaultyFS(memdisk.New())
+	s := openTest(t, faultConfig(fs, FsyncEverySec))
+	for i := range 200 {
+		s.set(t, fmt.Sprint("key", i), strings.Repeat("x", 500), 0)
+	}
+	if err := s.flushTables(); err != nil {
+		t.Fatal(err)
+	}
+	levels, err := s.db.SSTables()
+	if err != nil || len(levels[0]) == 0 {
+		t.Fatalf("%d tables in level 0: %v", len(levels[0]), err)
+	}
+	bad := levels[0][0].BackingSSTNum.String() + ".sst"
+	fs.inject(on(bad, syscall.EIO, errorfs.OpFileRead, errorfs.OpFileReadAt, errorfs.OpOpen))
+	for n := 0; !s.gate.Level0IsFull(); n++ {
+		if err := s.put(fmt.Sprint("key", n%200), strings.Repeat("y", 5000)); err != nil && !errors.Is(err, ErrReadOnly) {
+			t.Fatal(err)
+		}
+		signal(s.logKeeper.full)
+	}
+	for range 100 {
+		signal(s.logKeeper.full)
+		resptest.WaitFor(t, "the log's keeper", func() bool { return len(s.logKeeper.full) == 0 })
+	}
+	if n := s.health.engineMetrics(s.db.DB).Levels[0].Sublevels; n > tuning.MostSublevels+4 {
+		t.Errorf("level 0 has %d sublevels", n)
+	}
+	fs.end()
+	resptest.WaitFor(t, "recovery", func() bool { return s.put("after", "x") == nil })
 	s.mustClose(t)
 }

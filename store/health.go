@@ -230,7 +230,9 @@ func (h *health) noteFatal(err error) {
 
 // applyFailed gives Pebble up, which has refused what the log has: the next start applies it again.
 func (h *health) applyFailed(err error) error {
-	h.noteFatal(fmt.Errorf("storage engine refuses what the log has, restart needed: %w", err))
+	if h.fatalError() == nil {
+		h.noteFatal(fmt.Errorf("storage engine refuses what the log has, restart needed: %w", err))
+	}
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
 }
 
@@ -253,10 +255,10 @@ func (h *health) listener() *pebble.EventListener {
 }
 
 // stallConfig says when commits wait since tables are written more slowly than memtables fill.
-func (h *health) stallConfig(db *pebble.DB) stall.Config {
+func (h *health) stallConfig(db *pebble.DB, stop <-chan struct{}) stall.Config {
 	return stall.Config{
 		MemTable: h.cfg.MemTable, Metrics: func() *pebble.Metrics { return h.engineMetrics(db) },
-		Refusal: h.AcceptsRemovals, Stalls: &h.stalls, Log: h.log,
+		Refusal: h.refusalFor, Stalls: &h.stalls, Log: h.log, Stop: stop,
 	}
 }
 

@@ -83,6 +83,9 @@ func (k *logKeeper) loop() {
 			return
 		case <-k.full:
 		}
+		if s.gate.Level0IsFull() {
+			continue // while tables cannot be merged, each flush would add one
+		}
 		again := s.health.isRefusedFor(refusal.Tables)
 		if s.wal.Failed() != nil || again && !s.health.isRecoverable() || !again && s.wal.SinceCut() < logSize*s.cfg.MemTable {
 			continue

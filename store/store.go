@@ -183,7 +183,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = db.Close() })
-	s.gate = stall.NewGate(s.health.stallConfig(db))
+	s.gate = stall.NewGate(s.health.stallConfig(db, s.stop))
 	undo = append(undo, s.gate.Close)
 	s.db = gather.New(db, s.cfg.MemTable, s.gate, s.health.fatal)
 	if err := s.logKeeper.replay(); err != nil {

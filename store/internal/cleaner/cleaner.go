@@ -224,7 +224,7 @@ func (cl *Cleaner) cleanSome(from, last int) (next int, err error) {
 		if err := cl.MayWrite(); err != nil {
 			return from, errors.Join(err, b.Close())
 		}
-		if err := cl.DB.Apply(b, pebble.NoSync); err != nil {
+		if err := cl.DB.AddAmongOthers(b); err != nil {
 			return from, fmt.Errorf("write dirty lines: %w", err) // Pebble may still hold the batch
 		}
 	}

@@ -59,7 +59,7 @@ func New(db *pebble.DB, memTable int64, gate *stall.Gate, fatal <-chan struct{})
 		due: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 	}
 	for i := range g.runs {
-		g.runs[i].keys, g.runs[i].places = make(filter, 1<<10), make(filter, 1<<6)
+		g.runs[i].keys, g.runs[i].places = make(filter, 1<<12), make(filter, 1<<6)
 	}
 	return g
 }
@@ -76,18 +76,22 @@ func (db *DB) Run(stop <-chan struct{}) {
 	}
 }
 
-// Add is Apply for a batch of which Pebble may have the changes later. After an error it has none.
+// Add is Apply for a batch of which Pebble may have the changes later.
 func (db *DB) Add(b *pebble.Batch) error {
 	if b.Len() > mostBatch {
-		return db.Apply(b, pebble.NoSync)
+		return db.Apply(b)
 	}
 	db.mu.Lock()
 	for db.runs[db.now].isFull(db.fullAt) {
 		db.mu.Unlock()
-		if err := db.write(); err != nil {
+		err := db.write()
+		if err != nil && !errors.Is(err, errStopped) {
 			return err
 		}
 		db.mu.Lock()
+		if err != nil {
+			break // the log has it, and no further commits come
+		}
 	}
 	r := &db.runs[db.now]
 	before := len(r.changes)
@@ -96,7 +100,7 @@ func (db *DB) Add(b *pebble.Batch) error {
 	full := r.isFull(db.dueAt)
 	db.mu.Unlock()
 	if !added {
-		return db.Apply(b, pebble.NoSync)
+		return db.Apply(b)
 	}
 	if full {
 		select {
@@ -107,15 +111,28 @@ func (db *DB) Add(b *pebble.Batch) error {
 	return nil
 }
 
-// Apply is that of Pebble, for a batch whose keys no other goroutine changes.
-func (db *DB) Apply(b *pebble.Batch, o *pebble.WriteOptions) error {
-	if db.waiting.Load() != 0 && db.mayTouch(b) {
-		if err := db.write(); err != nil {
-			return err
-		}
+// AddAmongOthers is Add for a batch that costs less to apply at once, unless something waits that it would have
+// written first. No other goroutine may add or apply anything meanwhile.
+func (db *DB) AddAmongOthers(b *pebble.Batch) error {
+	if db.waiting.Load() == 0 {
+		return db.Apply(b)
+	}
+	return db.Add(b)
+}
+
+// Apply is that of Pebble without a sync, for a batch whose keys no other goroutine changes. All that was added before is written
+// before: an iterator that sees the batch sees that, too.
+func (db *DB) Apply(b *pebble.Batch) error {
+	select {
+	case <-db.fatal:
+		return errStopped
+	default:
+	}
+	if err := db.write(); err != nil {
+		return err
 	}
 	db.gate.Note(b.Len())
-	return db.DB.Apply(b, o)
+	return db.DB.Apply(b, pebble.NoSync)
 }
 
 // ApplyRecord applies a batch as the log has it, and waits while memtables are too many. Where tables cannot be
@@ -124,26 +141,10 @@ func (db *DB) ApplyRecord(record []byte) error {
 	b := db.NewBatch()
 	err := b.SetRepr(record)
 	if err == nil {
-		_ = db.gate.Await()
-		err = db.Apply(b, pebble.NoSync)
+		_ = db.gate.AwaitMemTables()
+		err = db.Apply(b)
 	}
 	return errors.Join(err, b.Close())
-}
-
-// mayTouch reports whether a batch may change what waits.
-func (db *DB) mayTouch(b *pebble.Batch) bool {
-	for r := b.Reader(); ; {
-		kind, key, _, ok, err := r.Next()
-		switch {
-		case err != nil || !ok:
-			return err != nil
-		case kind != pebble.InternalKeyKindSet && kind != pebble.InternalKeyKindDelete:
-			return true
-		}
-		if h := hash(key); db.runs[0].keys.mayHave(h) || db.runs[1].keys.mayHave(h) {
-			return true
-		}
-	}
 }
 
 // Get is that of Pebble.

@@ -32,7 +32,7 @@ func openMem(t *testing.T, fatal <-chan struct{}) *DB {
 		}
 	})
 	gate := stall.NewGate(stall.Config{
-		MemTable: 64 << 20, Metrics: engine.Metrics, Refusal: func() error { return nil },
+		MemTable: 64 << 20, Metrics: engine.Metrics, Refusal: func(bool) error { return nil },
 		Stalls: new(atomic.Int64), Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(gate.Close)
@@ -125,7 +125,7 @@ func TestReadersSeeWhatIsGathered(t *testing.T) {
 		case 1: // directly
 			b, k := db.NewBatch(), key()
 			_ = b.Set([]byte(k), []byte("direct"), nil)
-			if err := errors.Join(db.Apply(b, pebble.NoSync), b.Close()); err != nil {
+			if err := errors.Join(db.Apply(b), b.Close()); err != nil {
 				t.Fatal(err)
 			}
 			model[k] = "direct"
@@ -189,8 +189,7 @@ func TestFlushWritesWhatIsGathered(t *testing.T) {
 	}
 }
 
-// Once Pebble has stopped, Get still answers, iterators over what is gathered and batches for which there is no room
-// get an error.
+// Once Pebble has stopped, Get still answers, and iterators over what is gathered get an error.
 func TestReadsOfStoppedEngine(t *testing.T) {
 	fatal := make(chan struct{})
 	db := openMem(t, fatal)
@@ -211,16 +210,45 @@ func TestReadsOfStoppedEngine(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
-	for n := 1; ; n++ {
-		if err := addPairs(db, fmt.Sprintf("place-%04d", n), "x"); err != nil {
-			if !errors.Is(err, refusal.ErrReadOnly) {
-				t.Fatal(err)
+	// What the log has is not seen in part: it is gathered, however much there is.
+	for n := range mostChanges + 10 {
+		if err := addPairs(db, fmt.Sprintf("place-%05d", n), "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := get(t, db, "place-00009"); got != "x" {
+		t.Errorf("value is %q", got)
+	}
+	if err := addPairs(db, "large", strings.Repeat("x", mostBatch)); !errors.Is(err, refusal.ErrReadOnly) {
+		t.Errorf("a large batch: %v", err)
+	}
+}
+
+// A reader that sees a commit sees those before, too: so Pebble never has a batch without all before it.
+func TestPebbleGetsBatchesInOrder(t *testing.T) {
+	db := openMem(t, nil)
+	batches := []struct{ key, value string }{{"place-a", "1"}, {"place-b", strings.Repeat("x", mostBatch)}, {"other-c", "3"}}
+	for _, next := range append(batches, batches...) {
+		add(t, db, next.key, next.value)
+		have, last := 0, ""
+		for _, b := range batches {
+			if _, closer, err := db.DB.Get([]byte(b.key)); err == nil {
+				_ = closer.Close()
+				have, last = have+1, b.key
 			}
-			break
 		}
-		if n > mostChanges {
-			t.Fatalf("%d batches are gathered", n)
+		if have > 0 && batches[have-1].key != last {
+			t.Fatalf("after %s Pebble has %d keys, among them %s", next.key, have, last)
 		}
+	}
+	b := db.NewBatch()
+	_ = b.Set([]byte("dirty"), []byte("line"), nil)
+	add(t, db, "place-a", "2")
+	if err := errors.Join(db.AddAmongOthers(b), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n := db.waiting.Load(); n != 3 { // the batch, and what was added before
+		t.Errorf("%d changes wait, want 3", n)
 	}
 }
 

@@ -13,8 +13,10 @@
 //     NewIter and NewSnapshot have it written first, NewIter only where a key within its bounds may have
 //     been gathered.
 //   - A batch is written as a whole: an iterator has all of its changes or none.
-//   - The changes of a key reach Pebble in their order. What is not gathered, as a deletion of a range, has
-//     what was gathered of its keys written before. That two goroutines do not change one key at a time is
-//     the caller's affair, as with Pebble.
-//   - What could not be written stays, is found by Get, and is tried again.
+//   - Batches reach Pebble in their order: what is not gathered, as a deletion of a range or a large batch, has
+//     all written first that was gathered before. So no reader sees a later commit without an earlier one, and
+//     the changes of a key come in their order. That two goroutines do not change one key at a time is the
+//     caller's affair, as with Pebble.
+//   - What could not be written stays, is found by Get, and is tried again. Once Pebble has stopped, what the log
+//     has already is gathered without a bound: a commit is never seen in part.
 package gather

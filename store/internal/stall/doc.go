@@ -4,7 +4,7 @@
 // Pebble has the same bounds, but lets a commit wait while it holds the lock that all commits need. If tables
 // cannot be written, as on a full disk, that wait does not end: the commit keeps its latches, and reads of
 // its keys wait with it. So package tuning sets Pebble's bounds out of reach, and commits wait at a [Gate],
-// which they leave with an error as soon as the store refuses writes.
+// which they leave with an error soon after the store has begun to refuse writes.
 //
 // Invariant: whoever waits at a Gate holds nothing that the writing of tables, the cleaner or a read of
 // another key needs.

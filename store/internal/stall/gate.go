@@ -16,11 +16,12 @@ type Config struct {
 	MemTable int64 // size of a memtable in bytes
 	// Metrics returns Pebble's figures. It may wait for the disk.
 	Metrics func() *pebble.Metrics
-	// Refusal returns why commits do not wait, but fail; nil if they wait.
-	Refusal func() error
+	// Refusal returns why a commit that only removes, or does more, does not wait, but fails; nil if it waits.
+	Refusal func(frees bool) error
 	// Stalls counts how often commits had to wait.
 	Stalls *atomic.Int64
 	Log    *slog.Logger
+	Stop   <-chan struct{} // nobody waits once it is closed
 }
 
 const (
@@ -28,19 +29,23 @@ const (
 	sampleParts = 8
 	// samplePeriod is how often the load is sampled while commits wait.
 	samplePeriod = 10 * time.Millisecond
+	// refusalPeriod is how often a commit that waits looks whether writes are refused, though a sample takes long.
+	refusalPeriod = 100 * time.Millisecond
 )
 
-// A Gate lets commits pass while the storage engine keeps up. It samples the load after each part of a
-// memtable that is written, and lets one memtable more be written, at most, before the sample has arrived.
+// A Gate lets commits pass while the storage engine keeps up. It samples the load after each part of a memtable that
+// is written. While a sample takes long, half of the bytes are written for which the one before had found room: what
+// entries take in a memtable beside their own bytes may be as much.
 type Gate struct {
 	cfg Config
-	// written is how many bytes were written since the last sample was taken.
-	written atomic.Int64
-	full    atomic.Bool // the last sample was above the bounds of package tuning
-	stalled atomic.Bool // commits have waited since the gate was open
-	due     chan struct{}
-	stop    chan struct{}
-	ended   chan struct{}
+	// written is how many bytes were written since the last sample was taken, and room how many may be until the next.
+	written, room atomic.Int64
+	level0Full    atomic.Bool // at the last sample
+	stalled       atomic.Bool // commits have waited since the gate was open
+	waiters       atomic.Int64
+	due           chan struct{}
+	end           chan struct{}
+	ended         chan struct{}
 
 	mu      sync.Mutex
 	sampled chan struct{} // closed with the next sample
@@ -49,16 +54,17 @@ type Gate struct {
 // NewGate returns an open gate. Close it.
 func NewGate(cfg Config) *Gate {
 	g := &Gate{
-		cfg: cfg, due: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
+		cfg: cfg, due: make(chan struct{}, 1), end: make(chan struct{}), ended: make(chan struct{}),
 		sampled: make(chan struct{}),
 	}
+	g.room.Store(cfg.MemTable)
 	go g.run()
 	return g
 }
 
 // Close ends all sampling. Nobody waits at the gate any more, now or later.
 func (g *Gate) Close() {
-	close(g.stop)
+	close(g.end)
 	<-g.ended
 }
 
@@ -76,32 +82,58 @@ func (g *Gate) sampleSoon() {
 	}
 }
 
-func (g *Gate) isOpen() bool { return !g.full.Load() && g.written.Load() < g.cfg.MemTable }
+// Level0IsFull reports whether level 0 has too many tables for another one.
+func (g *Gate) Level0IsFull() bool {
+	full := g.level0Full.Load()
+	if full {
+		g.sampleSoon()
+	}
+	return full
+}
 
-// Await waits until more may be written. It returns an error instead where commits fail.
-func (g *Gate) Await() error {
-	for !g.isOpen() {
+func (g *Gate) hasRoom() bool { return g.written.Load() < g.room.Load() }
+
+func (g *Gate) isOpen() bool { return g.hasRoom() && !g.level0Full.Load() }
+
+// Await waits until a commit that only removes, or does more, may write. It returns an error instead where commits
+// fail.
+func (g *Gate) Await(frees bool) error { return g.await(g.isOpen, frees) }
+
+// AwaitMemTables is Await where tables of level 0 do not matter.
+func (g *Gate) AwaitMemTables() error { return g.await(g.hasRoom, true) }
+
+func (g *Gate) await(isOpen func() bool, frees bool) error {
+	if isOpen() {
+		return nil
+	}
+	g.waiters.Add(1)
+	defer g.waiters.Add(-1)
+	look := time.NewTicker(refusalPeriod)
+	defer look.Stop()
+	for {
 		g.mu.Lock()
 		sampled := g.sampled
 		g.mu.Unlock()
-		if g.isOpen() {
+		if isOpen() {
 			return nil
 		}
-		if err := g.cfg.Refusal(); err != nil {
+		if err := g.cfg.Refusal(frees); err != nil {
 			return err
 		}
-		if g.full.Load() && !g.stalled.Swap(true) {
+		if !g.stalled.Swap(true) {
 			g.cfg.Stalls.Add(1)
 			g.cfg.Log.Debug("writes wait for the disk")
 		}
 		g.sampleSoon()
 		select {
 		case <-sampled:
+		case <-look.C:
+		case <-g.cfg.Stop:
+			return nil
 		case <-g.ended:
 			return nil
 		}
 	}
-	return nil
 }
 
 func (g *Gate) run() {
@@ -110,13 +142,13 @@ func (g *Gate) run() {
 	defer again.Stop()
 	for {
 		select {
-		case <-g.stop:
+		case <-g.end:
 			return
 		case <-g.due:
 		case <-again.C:
 		}
 		g.sample()
-		if g.full.Load() {
+		if !g.isOpen() && g.waiters.Load() > 0 { // else who comes to wait has a sample taken
 			again.Reset(samplePeriod)
 		}
 	}
@@ -125,10 +157,10 @@ func (g *Gate) run() {
 func (g *Gate) sample() {
 	before := g.written.Load()
 	m := g.cfg.Metrics()
-	full := int64(m.MemTable.Size) >= tuning.MostMemTables*g.cfg.MemTable || m.Levels[0].Sublevels >= tuning.MostSublevels
+	g.room.Store((tuning.MostMemTables*g.cfg.MemTable - int64(m.MemTable.Size)) / 2)
+	g.level0Full.Store(m.Levels[0].Sublevels >= tuning.MostSublevels)
 	g.written.Add(-before)
-	g.full.Store(full)
-	if !full {
+	if g.isOpen() {
 		g.stalled.Store(false)
 	}
 	g.mu.Lock()

@@ -33,7 +33,7 @@ func (e *engine) config() Config {
 			m.MemTable.Size, m.Levels[0].Sublevels = e.bytes.Load(), e.sublevels.Load()
 			return &m
 		},
-		Refusal: func() error {
+		Refusal: func(bool) error {
 			if err := e.refusal.Load(); err != nil {
 				return *err
 			}
@@ -47,7 +47,7 @@ func (e *engine) config() Config {
 // await calls Await in a goroutine.
 func await(g *Gate) <-chan error {
 	passed := make(chan error, 1)
-	go func() { passed <- g.Await() }()
+	go func() { passed <- g.Await(false) }()
 	return passed
 }
 
@@ -55,7 +55,7 @@ func await(g *Gate) <-chan error {
 func TestGateWaitsForLoad(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for name, set := range map[string]func(e *engine, high bool){
-		"memtables": func(e *engine, high bool) { e.bytes.Store(map[bool]uint64{false: 799, true: 800}[high]) },
+		"memtables": func(e *engine, high bool) { e.bytes.Store(map[bool]uint64{false: 700, true: 800}[high]) },
 		"level 0":   func(e *engine, high bool) { e.sublevels.Store(map[bool]int32{false: 47, true: 48}[high]) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,12 +64,12 @@ func TestGateWaitsForLoad(t *testing.T) {
 			defer g.Close()
 			for round := range int64(3) {
 				set(&e, false)
-				if err := g.Await(); err != nil {
+				if err := g.Await(false); err != nil {
 					t.Fatal(err)
 				}
 				set(&e, true)
 				g.Note(100 / sampleParts)
-				resptest.WaitFor(t, "the gate to close", g.full.Load)
+				resptest.WaitFor(t, "the gate to close", func() bool { return !g.isOpen() })
 				passed := await(g)
 				resptest.WaitFor(t, "a commit to wait", func() bool { return e.stalls.Load() > round })
 				select {
@@ -89,29 +89,52 @@ func TestGateWaitsForLoad(t *testing.T) {
 	}
 }
 
-// While a sample takes long, no more than a memtable is written.
-func TestGateBoundsWhatIsWrittenDuringASample(t *testing.T) {
+// While a sample takes long, half of what there was room for is written, and commits that wait see a refusal.
+func TestGateWhileSampleTakesLong(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	e := engine{samples: make(chan struct{})}
 	g := NewGate(e.config())
 	defer g.Close()
 	defer close(e.samples) // first: a sample waits for it
 	e.samples <- struct{}{}
-	g.Note(99)
-	if err := g.Await(); err != nil {
+	resptest.WaitFor(t, "a sample", func() bool { return g.room.Load() == 400 })
+	g.Note(399)
+	if err := g.Await(false); err != nil {
 		t.Fatal(err)
 	}
 	g.Note(1)
 	passed := await(g)
 	select {
 	case <-passed:
-		t.Fatal("a commit has passed before the sample of the memtable that is written")
+		t.Fatal("a commit has passed before the sample")
 	default:
 	}
+	refusal := errors.New("disk full")
+	e.refusal.Store(&refusal)
+	if err := <-passed; !errors.Is(err, refusal) {
+		t.Errorf("a commit that waits gets %v", err)
+	}
+	e.refusal.Store(nil)
+	passed = await(g)
 	e.samples <- struct{}{}
 	if err := <-passed; err != nil {
 		t.Fatal(err)
 	}
+}
+
+// What only fills memtables does not wait for level 0.
+func TestMemTablesDoNotWaitForLevel0(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	var e engine
+	e.sublevels.Store(48)
+	g := NewGate(e.config())
+	defer g.Close()
+	resptest.WaitFor(t, "level 0 to be full", g.Level0IsFull)
+	if err := g.AwaitMemTables(); err != nil {
+		t.Fatal(err)
+	}
+	e.sublevels.Store(47)
+	resptest.WaitFor(t, "level 0 not to be full", func() bool { return !g.Level0IsFull() })
 }
 
 // Commits that wait fail as soon as writes are refused, and go on when the gate is closed for good.
@@ -134,7 +157,7 @@ func TestGateIsLeftWithRefusal(t *testing.T) {
 	if err := <-passed; err != nil {
 		t.Error(err)
 	}
-	if err := g.Await(); err != nil {
+	if err := g.Await(false); err != nil {
 		t.Error(err)
 	}
 }
