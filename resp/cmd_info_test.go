@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func TestInfoHasTheSectionsOfRedis(t *testing.T) {
 	known := infoFields(resptest.Dial(t, real, 2).Do("INFO", "everything").Text)
 	known["ringside_version"], known["go_version"], known["availability_zone"] = "", "", "" // the last is of Valkey
 	for _, since := range []string{"pubsub_clients", "watching_clients", "total_watched_keys", "expired_subkeys",
-		"client_output_buffer_limit_disconnections", "total_blocking_keys", "total_blocking_keys_on_nokey",
+		"evicted_scripts", "listener0", "client_output_buffer_limit_disconnections", "total_blocking_keys", "total_blocking_keys_on_nokey",
 		"acl_access_denied_auth", "acl_access_denied_cmd", "acl_access_denied_key", "acl_access_denied_channel"} {
 		known[since] = "" // of Redis 7.2 and 7.4
 	}
@@ -88,6 +89,7 @@ func TestInfoCounts(t *testing.T) {
 		"connected_clients": "1", "db0": "keys=2,expires=1,avg_ttl=0",
 		"pubsub_clients": "0", "watching_clients": "0", "total_watched_keys": "0", "expired_subkeys": "0",
 		"keyspace_hits": "2", "keyspace_misses": "1", "evicted_keys": "0", "total_error_replies": "3",
+		"listener0": "name=tcp,port=" + fmt.Sprint(srv.port.Load()), "listener1": "", "evicted_scripts": "0",
 		"errorstat_ERR": "count=3", "aof_enabled": "1", "aof_last_write_status": "ok", "rdb_last_bgsave_status": "ok",
 		"strategy": "buckets", "hash": "native", "fsync": "everysec", "loading": "0", "role": "master",
 	} {

@@ -52,13 +52,13 @@ func (a adminClient) ChangeUsers(change func(ctx context.Context) error) error {
 // An adminSource is a server as internal/admin sees it.
 type adminSource struct{ s *Server }
 
-func (a adminSource) Mode() string                  { return a.s.mode() }
-func (a adminSource) Strategy() string              { return a.s.strategy() }
-func (a adminSource) Port() int64                   { return a.s.port.Load() }
-func (a adminSource) Uptime() time.Duration         { return a.s.clock() }
-func (a adminSource) Connections() int64            { return a.s.count.Load() }
-func (a adminSource) ClientMemory() int64           { return a.s.budget.InUse() }
-func (a adminSource) Scripts() (n int, bytes int64) { return a.s.scripts.Kept() }
+func (a adminSource) Mode() string                           { return a.s.mode() }
+func (a adminSource) Strategy() string                       { return a.s.strategy() }
+func (a adminSource) Port() int64                            { return a.s.port.Load() }
+func (a adminSource) Uptime() time.Duration                  { return a.s.clock() }
+func (a adminSource) Connections() int64                     { return a.s.count.Load() }
+func (a adminSource) ClientMemory() int64                    { return a.s.budget.InUse() }
+func (a adminSource) Scripts() (n int, bytes, evicted int64) { return a.s.scripts.Kept() }
 func (a adminSource) Functions() (libraries, functions int, bytes int64) {
 	return a.s.scripts.functions.Current().Count()
 }

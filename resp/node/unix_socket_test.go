@@ -75,6 +75,9 @@ func TestUnixSocketServesBesideAndInsteadOfTCP(t *testing.T) {
 		if strings.Contains(list, " fd=-1 ") {
 			t.Errorf("the connection is no bare socket: %q", list)
 		}
+		if info := client.Info(ctx, "server").Val(); !strings.Contains(info, "\r\nlistener1:name=unix,bind="+at.path+"\r\n") {
+			t.Errorf("INFO has no listener of %s:\n%s", at.path, info)
+		}
 		config := client.ConfigGet(ctx, "unixsocket*").Val()
 		if config["unixsocket"] != at.path || config["unixsocketperm"] == "" {
 			t.Errorf("CONFIG GET unixsocket* is %v", config)

@@ -111,6 +111,8 @@ func cmdConfigResetstat(x *call) {
 	x.srv.Stats.ExpiredBefore.Store(expired.Expired)
 	x.srv.Stats.ExpiredFieldsBefore.Store(expired.ExpiredFields)
 	x.srv.Stats.EvictedBefore.Store(x.srv.Quota.Evicted())
+	_, _, scripts := x.srv.Source.Scripts()
+	x.srv.Stats.EvictedScriptsBefore.Store(scripts)
 	x.srv.Users.Log.ResetDenied()
 	x.OK()
 }

@@ -56,8 +56,8 @@ type Source interface {
 	// BlockingKeys returns for how many keys of this node commands wait, and for how many of these such that end
 	// when the key is deleted.
 	BlockingKeys() (keys, onDeletion int)
-	ClientMemory() int64 // bytes of requests and replies in flight
-	Scripts() (n int, bytes int64)
+	ClientMemory() int64                    // bytes of requests and replies in flight
+	Scripts() (n int, bytes, evicted int64) // of EVAL; evicted: ever
 	Functions() (libraries, functions int, bytes int64)
 	Topics() (channels, patterns, shards int)
 	Replicas() psync.Overview

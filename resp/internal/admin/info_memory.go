@@ -26,7 +26,7 @@ func infoMemory(w *Info) {
 	w.Line("allocator_active", used)
 	w.Line("allocator_resident", resident)
 	w.human("total_system_memory", hostMemory())
-	scripts, bytes := w.srv.Source.Scripts()
+	scripts, bytes, _ := w.srv.Source.Scripts()
 	libraries, functions, code := w.srv.Source.Functions()
 	w.human("used_memory_lua", bytes)
 	w.Line("used_memory_vm_eval", 0)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -18,6 +19,9 @@ func infoServer(w *Info) {
 	w.Line("redis_mode", s.Source.Mode())
 	w.Line("os", hostOS())
 	w.Line("arch_bits", strconv.IntSize)
+	if api := multiplexing(); api != "" {
+		w.Line("multiplexing_api", api)
+	}
 	w.Line("go_version", runtime.Version())
 	w.Line("process_id", os.Getpid())
 	w.Line("run_id", s.RunID)
@@ -32,6 +36,39 @@ func infoServer(w *Info) {
 	w.Line("config_file", s.ConfigFile)
 	w.Line("availability_zone", s.Zone)
 	w.Line("io_threads_active", Bit(runtime.GOMAXPROCS(0) > 1))
+	infoListeners(w)
+}
+
+// infoListeners says by what clients reach the server. In Redis the number of a listener stands for its kind.
+func infoListeners(w *Info) {
+	setting := func(name string) string { return w.srv.Config.Find([]byte(name)).Get() }
+	path, port, bind := setting("unixsocket"), w.srv.Source.Port(), ""
+	if host := setting("bind"); host != "" {
+		bind = ",bind=" + host
+	}
+	secure := setting("tls-cert-file") != ""
+	if port > 0 && !secure {
+		w.Line("listener0", fmt.Sprintf("name=tcp%s,port=%d", bind, port))
+	}
+	if path != "" {
+		w.Line("listener1", "name=unix,bind="+path)
+	}
+	if port > 0 && secure {
+		w.Line("listener2", fmt.Sprintf("name=tls%s,port=%d", bind, port))
+	}
+}
+
+// multiplexing names what the Go runtime waits for sockets with, or is "" if Redis has no name for that.
+func multiplexing() string {
+	switch runtime.GOOS {
+	case "linux", "android":
+		return "epoll"
+	case "darwin", "ios", "freebsd", "netbsd", "openbsd", "dragonfly":
+		return "kqueue"
+	case "solaris", "illumos":
+		return "evport"
+	}
+	return ""
 }
 
 func infoClients(w *Info) {

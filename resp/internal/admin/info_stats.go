@@ -34,6 +34,8 @@ func infoStats(w *Info) {
 	w.Line("expired_time_cap_reached_count", 0)
 	w.Line("expire_cycle_cpu_milliseconds", 0)
 	w.Line("evicted_keys", w.srv.Quota.Evicted()-s.EvictedBefore.Load())
+	_, _, scripts := w.srv.Source.Scripts()
+	w.Line("evicted_scripts", scripts-s.EvictedScriptsBefore.Load())
 	w.Line("evicted_clients", s.OutputLimit.Load())
 	w.Line("client_output_buffer_limit_disconnections", s.OutputLimit.Load())
 	w.Line("total_eviction_exceeded_time", 0)

@@ -20,6 +20,7 @@ type Cache struct {
 	// there is no room.
 	evaluated []*Script
 	bytes     int64
+	evicted   int64 // of those that were evaluated, the ones that were forgotten since there was no room
 }
 
 // A Script is one of a cache.
@@ -106,14 +107,16 @@ func (s *Cache) makeRoom(n int64) {
 		delete(s.byBody, k.Body)
 		delete(s.bySHA, k.SHA)
 		s.bytes -= cost(k)
+		s.evicted++
 	}
 }
 
-// Kept returns how many scripts are kept, and about how many bytes they take.
-func (s *Cache) Kept() (n int, bytes int64) {
+// Kept returns how many scripts are kept, about how many bytes they take, and how many were ever forgotten for lack of
+// room.
+func (s *Cache) Kept() (n int, bytes, evicted int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return len(s.bySHA), s.bytes
+	return len(s.bySHA), s.bytes, s.evicted
 }
 
 // Flush forgets all scripts.

@@ -29,6 +29,8 @@ type Stats struct {
 	// ExpiredFieldsBefore are fields of hashes, likewise.
 	ExpiredFieldsBefore atomic.Int64
 	EvictedBefore       atomic.Int64 // keys that were evicted before that
+	// EvictedScriptsBefore are scripts of EVAL, likewise.
+	EvictedScriptsBefore atomic.Int64
 	// What became of requests for keys that this node does not serve.
 	Forwarded  atomic.Int64 // sent on to the node that does
 	NotMine    atomic.Int64 // forwarded here, but not this node's either
