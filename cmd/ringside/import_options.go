@@ -86,6 +86,12 @@ func (o *importOptions) resolve(set *settings.Set, args, rest, environ []string)
 			}
 		}
 	}
+	if o.verify && o.once {
+		fault("once", "has no meaning beside --verify, which takes nothing over: import first, then compare")
+	}
+	if o.verify && o.follow.Merge {
+		fault("merge", "has no meaning beside --verify, which writes nothing")
+	}
 	o.resolveSource(fault)
 	o.pool.resolve(o.servers, fault)
 	o.resolveTarget(fault)

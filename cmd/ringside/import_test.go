@@ -47,6 +47,12 @@ func TestImportReportsEveryFaultAtOnce(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, pool)
 		}
 	}
+	_, _, verify := runImportCommand("", "--from", "redis://a", "--to", ":1", "--verify", "--once", "--merge")
+	for _, want := range []string{"--once: has no meaning beside --verify", "--merge: has no meaning beside --verify"} {
+		if !strings.Contains(verify, want) {
+			t.Errorf("%q is missing in\n%s", want, verify)
+		}
+	}
 	if strings.Contains(stderr, "secret") {
 		t.Errorf("the password is shown:\n%s", stderr)
 	}
