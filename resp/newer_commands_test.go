@@ -268,3 +268,24 @@ func unescape(t *testing.T, word string) string {
 	}
 	return text
 }
+
+// A list that no write has marked, as those of earlier versions and those that were written under a larger limit, is
+// called by its present size.
+func TestEncodingOfUnmarkedListFollowsItsSize(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	limit := func(n string) { o.Want("+OK", "CONFIG", "SET", "list-max-listpack-size", n) }
+	limit("5000")
+	for i := range 4000 {
+		o.Do("RPUSH", "l", strconv.Itoa(i%100))
+	}
+	o.Want("$listpack", "OBJECT", "ENCODING", "l")
+	for _, c := range [][2]string{{"3999", "quicklist"}, {"-1", "quicklist"}, {"-2", "listpack"}, {"0", "quicklist"}, {"-5", "listpack"}} {
+		limit(c[0])
+		o.Want("$"+c[1], "OBJECT", "ENCODING", "l")
+	}
+	limit("-1") // of 4,096 bytes, the list has 8,007
+	o.Want(":4001", "RPUSH", "l", "1")
+	limit("-2")
+	o.Want("$quicklist", "OBJECT", "ENCODING", "l") // the write has marked it
+}
