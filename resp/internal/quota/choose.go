@@ -61,22 +61,19 @@ func (c *pool) isCold(p settings.Policy, n int) bool {
 
 // add adds candidates and leaves the coldest. It takes the slice over.
 func (c *pool) add(p settings.Policy, drawn []candidate) {
-	added := drawn[:0]
-	for _, d := range drawn {
-		same := func(o candidate) bool { return o.place == d.place && bytes.Equal(o.key, d.key) }
-		if !slices.ContainsFunc(c.all, same) && !slices.ContainsFunc(added, same) {
-			added = append(added, d)
-		}
-	}
-	slices.SortFunc(added, func(a, b candidate) int { return colder(p, &a, &b) })
+	slices.SortFunc(drawn, func(a, b candidate) int { return colder(p, &a, &b) })
 	merged, rest := c.spare[:0], c.all
-	for len(merged) < maxPool && len(rest)+len(added) > 0 {
-		from := &rest
-		if len(rest) == 0 || len(added) > 0 && colder(p, &added[0], &rest[0]) < 0 {
-			from = &added
+	for len(merged) < maxPool && len(rest)+len(drawn) > 0 {
+		if len(drawn) == 0 || len(rest) > 0 && colder(p, &drawn[0], &rest[0]) >= 0 {
+			merged, rest = append(merged, rest[0]), rest[1:]
+			continue
 		}
-		merged = append(merged, (*from)[0])
-		*from = (*from)[1:]
+		d := &drawn[0]
+		drawn = drawn[1:]
+		same := func(o candidate) bool { return o.place == d.place && bytes.Equal(o.key, d.key) }
+		if !slices.ContainsFunc(c.all, same) && !slices.ContainsFunc(merged, same) {
+			merged = append(merged, *d)
+		}
 	}
 	clear(c.all)
 	c.all, c.spare = merged, c.all

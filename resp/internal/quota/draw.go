@@ -24,13 +24,16 @@ type drawer struct {
 	spans  func() []ring.Range
 	places []uint16 // slices with keys that may be evicted, to begin at
 	cached int      // how many draws come from the cache before the next from disk
+	known  int      // how many they are, at first
 }
 
 const (
 	// rareUncached: draws are from the cache if it knows all but one of so many keys that a draw from disk has found.
 	rareUncached = 16
-	// cachedDraws is how many draws are from the cache then, before another one from disk.
-	cachedDraws = 64
+	// cachedDraws is how many draws are from the cache then, before another one from disk: twice as many each time that
+	// this finds only keys that the cache knows, up to mostCachedDraws.
+	cachedDraws     = 64
+	mostCachedDraws = 1024
 	// maxSlots is how many slots of the cache's index a draw looks at.
 	maxSlots = 1024
 )
@@ -77,9 +80,15 @@ func (d *drawer) draw(r *request) ([]candidate, error) {
 			uncached++
 		}
 	}
-	if len(all) >= r.count/2 && uncached <= len(all)/rareUncached {
-		d.cached = cachedDraws
+	switch {
+	case len(all) < r.count/2 || uncached > len(all)/rareUncached:
+		d.known = 0
+	case uncached > 0:
+		d.known = cachedDraws
+	default:
+		d.known = min(max(cachedDraws, 2*d.known), mostCachedDraws)
 	}
+	d.cached = d.known
 	return all, err
 }
 

@@ -285,8 +285,12 @@ func (q *Quota) keepAhead(a *account) {
 	}
 }
 
-// roundKeys is how many keys a round evicts at most, with one commit.
-const roundKeys = 8
+const (
+	// roundKeys is how many keys a round evicts at most, with one commit.
+	roundKeys = 32
+	// drawKeys is how many of them are chosen at most after one draw.
+	drawKeys = 8
+)
 
 // round evicts a few keys, down to so many bytes. It returns the bytes that it has found to evict; some
 // of the keys may be gone by then.
@@ -306,25 +310,27 @@ func (q *Quota) choose(a *account, size int64) (keys [][]byte, found int64) {
 	defer a.mu.Unlock()
 	p := q.policy(a)
 	samples := int(min(max(q.set.Samples.Load(), 1), maxPool))
-	for range 4 {
+	for misses := 0; len(keys) < roundKeys && found < max(size, 1) && misses < 4; {
 		none := false
-		if !a.pool.isCold(p, roundKeys) {
-			drawn, err := a.draw.draw(&request{policy: p, database: a.data, count: (samples + 1) * roundKeys, may: q.MayEvict})
+		if !a.pool.isCold(p, drawKeys) {
+			drawn, err := a.draw.draw(&request{policy: p, database: a.data, count: (samples + 1) * drawKeys, may: q.MayEvict})
 			if err != nil {
 				q.cfg.Log.Error("drawing keys to evict failed", "err", err)
-				return nil, 0
+				return keys, found
 			}
-			a.pool.add(p, drawn)
 			none = len(drawn) == 0
+			a.pool.add(p, drawn)
 		}
-		for _, c := range a.pool.take(roundKeys, max(size, 1)) {
+		misses++
+		for _, c := range a.pool.take(drawKeys, max(size-found, 1)) {
 			before := c
 			if a.draw.look(&c); colder(p, &before, &c) >= 0 { // else it was used since
 				keys = append(keys, c.key)
 				found += max(c.bytes, 1)
+				misses = 0
 			}
 		}
-		if len(keys) > 0 || none && len(a.pool.all) == 0 {
+		if none && len(a.pool.all) == 0 {
 			break
 		}
 	}
