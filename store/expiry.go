@@ -113,25 +113,41 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 // maxUnfinished bounds how many hashes are gone on with; others are found in the index again.
 const maxUnfinished = 1024
 
-// expireUnfinished removes some fields of each hash that had more of them.
+// expireUnfinished removes some fields of each hash that had more of them, one after the other, for a period at most.
+// It rests in between, unless it is late or the disk short: nobody sees fields that are due, and requests need the
+// processors.
 func (x *expirer) expireUnfinished(now int64) error {
-	left := x.unfinished[:0]
 	var errs []error
-	for i := range x.unfinished {
-		d := x.unfinished[i : i+1]
+	began := time.Now()
+	for range len(x.unfinished) {
+		d := []expiring{x.unfinished[0]}
 		d[0].more = false
+		x.unfinished = x.unfinished[1:]
 		background.Yield()
+		start := time.Now()
 		_, err := x.expireKeys(now, d, nil)
 		if err != nil {
 			errs = append(errs, err)
 		} else if d[0].more {
-			left = append(left, d[0])
+			x.unfinished = append(x.unfinished, d[0])
+		}
+		if late := now - d[0].at; late < restUntil.Milliseconds() && x.s.Writable() == nil {
+			background.Rest(restParts*time.Since(start), x.s.stop)
+		}
+		if time.Since(began) > expirePeriod || x.s.isStopping() {
+			break
 		}
 	}
-	clear(x.unfinished[len(left):])
-	x.unfinished = left
 	return errors.Join(errs...)
 }
+
+const (
+	// restParts is how many times as long as the removal of fields took the expirer rests: so that takes an eighth of
+	// a processor.
+	restParts = 7
+	// restUntil is how late the removal of fields may be before it rests no more.
+	restUntil = 30 * time.Minute
+)
 
 // expireKeys removes those of the given keys whose time has come, and fields of hashes, not many in
 // all. It returns the number of its commit; see package syncqueue.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/gather"
 	"github.com/ringside-kv/ringside/store/internal/layout"
@@ -69,7 +70,7 @@ func (cl *Cleaner) Run() {
 			if next = end; next > LastSlice {
 				next = 0
 			}
-			cl.pause(cl.pauseAfter(time.Since(began)))
+			background.Rest(cl.pauseAfter(time.Since(began)), cl.Stop)
 		}
 	}
 }
@@ -86,18 +87,6 @@ func (cl *Cleaner) pauseAfter(took time.Duration) time.Duration {
 		return longestPause
 	}
 	return min(time.Duration(float64(took)*float64(limit-dirty)/float64(above)), longestPause)
-}
-
-func (cl *Cleaner) pause(d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-cl.Stop:
-	}
 }
 
 // ErrStopped reports that there was no time to clean all lines.
@@ -118,7 +107,7 @@ func (cl *Cleaner) CleanAll(stop <-chan struct{}) error {
 			return err
 		}
 		if next <= LastSlice {
-			cl.pause(min(time.Since(began), longestPause))
+			background.Rest(min(time.Since(began), longestPause), cl.Stop)
 		}
 	}
 	return nil
