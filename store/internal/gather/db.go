@@ -111,8 +111,8 @@ func (db *DB) Add(b *pebble.Batch) error {
 	return nil
 }
 
-// AddAmongOthers is Add for a batch that costs less to apply at once, unless something waits that it would have
-// written first. No other goroutine may add or apply anything meanwhile.
+// AddAmongOthers is Add for a batch in the order of keys, which costs less to apply at once unless something waits.
+// No other goroutine may add or apply anything meanwhile.
 func (db *DB) AddAmongOthers(b *pebble.Batch) error {
 	if db.waiting.Load() == 0 {
 		return db.Apply(b)
@@ -120,8 +120,8 @@ func (db *DB) AddAmongOthers(b *pebble.Batch) error {
 	return db.Add(b)
 }
 
-// Apply is that of Pebble without a sync, for a batch whose keys no other goroutine changes. All that was added before is written
-// before: an iterator that sees the batch sees that, too.
+// Apply is that of Pebble without a sync, for a batch whose keys no other goroutine changes. All that was added earlier
+// is written first: an iterator that sees the batch sees that, too.
 func (db *DB) Apply(b *pebble.Batch) error {
 	select {
 	case <-db.fatal:
