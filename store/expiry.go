@@ -114,8 +114,8 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 const maxUnfinished = 1024
 
 // expireUnfinished removes some fields of each hash that had more of them, one after the other, for a period at most.
-// It rests in between, unless it is late or the disk short: nobody sees fields that are due, and requests need the
-// processors.
+// The expirer rests in between, unless the removal is late or the disk short of space: no command shows fields that are
+// due, and requests need the processors.
 func (x *expirer) expireUnfinished(now int64) error {
 	var errs []error
 	began := time.Now()

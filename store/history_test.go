@@ -163,16 +163,7 @@ func (w *writer) do(s *Store, n int) error {
 		}
 		return u.PutString(w.lastKey(), v, []byte(strconv.Itoa(n)), 0, false)
 	}()
-	if err != nil {
-		u.Abort()
-		return err
-	}
-	var done Signal
-	wait, err := u.Commit(&done)
-	if err == nil && wait {
-		err = done.Wait()
-	}
-	return err
+	return u.end(err)
 }
 
 // model returns what the writer's keys hold after unit last.

@@ -98,16 +98,7 @@ func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
 		if err == nil {
 			err = f(u, []byte(key), v)
 		}
-		if err != nil {
-			u.Abort()
-			return err
-		}
-		var done Signal
-		wait, err := u.Commit(&done)
-		if err == nil && wait {
-			err = done.Wait()
-		}
-		return err
+		return u.end(err)
 	}
 	rnd := rand.NewChaCha8([32]byte{})
 	value := make([]byte, 10_000) // cannot be compressed

@@ -70,6 +70,11 @@ func (s *Store) put(key, value string) error {
 	if err == nil {
 		err = u.PutString([]byte(key), v, []byte(value), 0, false)
 	}
+	return u.end(err)
+}
+
+// end commits the unit, and returns once that is acknowledged; after an error it aborts the unit, and returns the error.
+func (u *Unit) end(err error) error {
 	if err != nil {
 		u.Abort()
 		return err

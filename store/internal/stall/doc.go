@@ -6,6 +6,7 @@
 // its keys wait with it. So package tuning sets Pebble's bounds out of reach, and commits wait at a [Gate],
 // which they leave with an error soon after the store has begun to refuse writes.
 //
-// Invariant: whoever waits at a Gate holds nothing that the writing of tables, the cleaner or a read of
-// another key needs.
+// Invariant: a commit that waits at a Gate holds no lock that Pebble's flushes and compactions, the cleaner or a
+// read of another key need. What writes counts holds the lock of checkpoints, too: a flush that shortens the log
+// waits for that lock, the flush of a full memtable does not, and opens the gate.
 package stall

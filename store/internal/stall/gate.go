@@ -21,7 +21,7 @@ type Config struct {
 	// Stalls counts how often commits had to wait.
 	Stalls *atomic.Int64
 	Log    *slog.Logger
-	Stop   <-chan struct{} // nobody waits once it is closed
+	Stop   <-chan struct{} // commits pass at once when it is closed
 }
 
 const (
@@ -62,7 +62,7 @@ func NewGate(cfg Config) *Gate {
 	return g
 }
 
-// Close ends all sampling. Nobody waits at the gate any more, now or later.
+// Close ends all sampling. Commits that wait pass, and later ones do so at once.
 func (g *Gate) Close() {
 	close(g.end)
 	<-g.ended
