@@ -100,16 +100,6 @@ func (d *draft) enter(n *Node, state NodeState) {
 	n.State, n.Since = state, d.index
 }
 
-// holds reports whether any range has a copy of a node in its set.
-func (d *draft) holds(id string) bool {
-	for row := range d.rows.all() {
-		if row.Holds(id) {
-			return true
-		}
-	}
-	return false
-}
-
 // confirm lets a primary that was started again, and is alone now, go on under a new
 // epoch: no other node could. If it has nothing, no node can.
 func (d *draft) confirm(row *Row) {

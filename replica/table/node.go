@@ -94,6 +94,27 @@ func (n *Node) Votes() bool {
 	return n.Role != Proxy && (n.State == Joining || n.State == Member)
 }
 
+// leavingHolders are the stores that leave and still hold a copy.
+func (s *State) leavingHolders() map[string]bool {
+	found := make(map[string]bool)
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.Role == Store && n.State == Leaving && s.holds(n.ID) {
+			found[n.ID] = true
+		}
+	}
+	return found
+}
+
+// holds reports whether any range has a copy of a node in its set.
+func (s *State) holds(id string) bool {
+	for row := range s.rows.all() {
+		if row.Holds(id) {
+			return true
+		}
+	}
+	return false
+}
+
 func (n *Node) validate() error {
 	if err := n.Member().Validate(); err != nil {
 		return refuse(ErrInvalid, "%v", err)

@@ -27,8 +27,9 @@ type groupUpkeep struct {
 	// term is the one whose leader has applied all that came before it. Who leads
 	// with an old table would put out servers that it has not heard of yet.
 	term uint64
-	// nodes are those of the last round.
-	nodes []Node
+	// nodes are those of the last round, and leaving those of them that held copies still.
+	nodes   []Node
+	leaving map[string]bool
 }
 
 func (u *groupUpkeep) start(t *Table) {
@@ -70,9 +71,12 @@ func (u *groupUpkeep) start(t *Table) {
 	})
 }
 
-// isAffected reports whether what has changed is a matter of the group: who leads or who
-// is there. Rows change far too often to ask everyone each time.
+// isAffected reports whether what has changed is a matter of the group: who leads, who
+// is there, or that a node that leaves has handed over its last copy. Rows change far too often to ask everyone each time.
 func (u *groupUpkeep) isAffected(t *Table) bool {
+	if len(u.leaving) > 0 && len(t.State().leavingHolders()) < len(u.leaving) {
+		return true
+	}
 	return u.term != t.raft.CurrentTerm() || !slices.EqualFunc(u.nodes, t.State().nodes, func(a, b Node) bool {
 		return a.ID == b.ID && a.Server == b.Server && a.Role == b.Role && a.State == b.State
 	})
@@ -94,7 +98,7 @@ func (u *groupUpkeep) run(t *Table) error {
 	if !s.Founded() {
 		return nil
 	}
-	u.nodes = s.nodes
+	u.nodes, u.leaving = s.nodes, s.leavingHolders()
 	servers := t.servers()
 	changes := voters(s, servers, t.cfg.ID, u.probeServers(t, s, servers))
 	for _, c := range changes {
@@ -146,7 +150,7 @@ func (u *groupUpkeep) probeServers(t *Table, s *State, servers []raft.Server) ma
 			continue
 		}
 		if server.Suffrage != raft.Voter {
-			if n, _ := s.Node(node); !n.Votes() || spare == maxAsked {
+			if n, _ := s.Node(node); !n.Votes() && !u.leaving[node] || spare == maxAsked {
 				continue
 			}
 			spare++

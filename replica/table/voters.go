@@ -53,11 +53,17 @@ func votersFor(stores int) int {
 // have caught up; a dead voter is replaced, but only a node that leaves or is
 // forgotten takes a vote away. The leader is no party to its own removal: it resigns,
 // and its successor goes on.
+//
+// A node that leaves counts for the cluster's size until its last copy is elsewhere, and
+// votes where no other store can. If it lost its vote at once, several leaves at the same
+// time would make one or two votes out of five, and the next node to fail would stop the
+// group while the leaves still move data.
 func voters(s *State, servers []raft.Server, leader string, found map[string]reach) []change {
-	v := voterPlan{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool), directories: s.directories()}
+	v := voterPlan{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool), directories: s.directories(), leaving: s.leavingHolders()}
 	servers = v.renamed(servers)
 	for _, server := range servers {
 		node, ok := s.Node(string(server.Address))
+		helps := ok && v.leaving[node.ID] && !v.dead(server)
 		if server.Suffrage == raft.Voter {
 			isNode := ok && node.State != Gone && node.Server == string(server.ID)
 			v.answers[server.ID] = isNode && !v.dead(server)
@@ -67,12 +73,17 @@ func voters(s *State, servers []raft.Server, leader string, found map[string]rea
 			v.expelled = append(v.expelled, server)
 		case server.Suffrage == raft.Voter && node.Votes():
 			v.voting = append(v.voting, server)
+		case server.Suffrage == raft.Voter && helps:
+			v.helping = append(v.helping, server)
 		case server.Suffrage == raft.Voter:
 			v.retiring = append(v.retiring, server)
 		case node.Votes() && found[node.ID].caughtUp && !found[node.ID].dead:
 			v.spare = append(v.spare, server)
+		case helps && found[node.ID].caughtUp:
+			v.reserve = append(v.reserve, server)
 		}
 	}
+	v.leavers = len(v.helping) + len(v.reserve)
 	v.strangers(servers)
 	v.fill()
 	v.replace()
@@ -93,9 +104,14 @@ type voterPlan struct {
 
 	directories map[string]*Node // see State.directories
 
+	leaving map[string]bool // see State.leavingHolders
+
 	voting   []raft.Server // stores with a vote that keep it, as far as they are needed
+	helping  []raft.Server // voters that leave and hold copies still
 	retiring []raft.Server // voters that leave, or are proxies now
 	spare    []raft.Server // stores that could have a vote
+	reserve  []raft.Server // those that could have one but leave and hold copies still
+	leavers  int           // how many are in helping and reserve at first
 	expelled []raft.Server // servers that are no nodes any more, or have another directory now
 
 	// answers are the voters, as they are after the changes so far, and whether they
@@ -111,7 +127,7 @@ func (v *voterPlan) add(kind changeKind, server raft.Server) {
 
 // want is the number of voters that the cluster's size asks for.
 func (v *voterPlan) want() int {
-	stores := 0
+	stores := v.leavers
 	for i := range v.s.nodes {
 		stores += bit(v.s.nodes[i].Votes())
 	}
@@ -149,12 +165,22 @@ func (v *voterPlan) strangers(servers []raft.Server) {
 	}
 }
 
-// fill promotes up to the largest odd number that can be reached.
+// fill promotes up to the largest odd number that can be reached. Nodes that leave come
+// last, of them first the leader, so that its office does not change hands twice.
 func (v *voterPlan) fill() {
-	goal := min(v.want(), len(v.voting)+len(v.spare))
+	goal := min(v.want(), len(v.voting)+len(v.spare)+len(v.helping)+len(v.reserve))
 	goal -= 1 - goal%2
-	for len(v.voting) < goal {
+	for len(v.voting) < goal && len(v.spare) > 0 {
 		v.promote(zones.Roomiest(v.s.values, v.spare, v.voting, nodeOf))
+	}
+	slices.SortStableFunc(v.helping, func(a, b raft.Server) int { return rank(v, a) - rank(v, b) })
+	stay := min(max(goal-len(v.voting), 0), len(v.helping))
+	v.voting = append(v.voting, v.helping[:stay]...)
+	v.retiring = append(v.retiring, v.helping[stay:]...)
+	for len(v.voting) < goal {
+		v.spare = append(v.spare, v.reserve[0])
+		v.reserve = v.reserve[1:]
+		v.promote(len(v.spare) - 1)
 	}
 }
 

@@ -10,17 +10,23 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/replica/table/zones"
+	"github.com/ringside-kv/ringside/ring"
 )
 
-// stateOf makes a table of nodes such as "a b-leaving p-proxy c-gone".
+// stateOf makes a table of nodes such as "a b-leaving p-proxy c-gone". One that drains leaves and
+// holds a copy still.
 func stateOf(text string) *State {
 	s := &State{cluster: Cluster{Generation: 1}}
+	var held []Row
 	for _, word := range strings.Fields(text) {
 		id, what, _ := strings.Cut(word, "-")
 		n := Node{ID: id, Server: "s" + id, Incarnation: 1, State: Member}
 		switch what {
 		case "leaving":
 			n.State = Leaving
+		case "drains":
+			n.State = Leaving
+			held = append(held, Row{Row: ring.Row{Range: ring.Range{Start: ring.Token(len(held))}, Primary: id}})
 		case "gone":
 			n.State = Gone
 		case "proxy":
@@ -37,6 +43,7 @@ func stateOf(text string) *State {
 		}
 		s.nodes = append(s.nodes, n)
 	}
+	s.rows = chunked(held, new(mark))
 	return s
 }
 
@@ -94,6 +101,16 @@ func TestVotersFollowTheCluster(t *testing.T) {
 		{"one that leaves", "a b c d-leaving", "A B C d", "b c d", ""},
 		{"a voter that leaves, replaced", "a b c d-leaving", "A B D c", "b c d", "promote c, demote d"},
 		{"two are left of three", "a b c-leaving", "A B C", "b c", "demote b, demote c"},
+		{"a voter that leaves keeps its vote until its copies are elsewhere", "a b c-drains", "A B C", "b c", ""},
+		{"and loses it to a store that stays", "a b c d-drains", "A B D c", "b c d", "promote c, demote d"},
+		{"three of five leave at once", "a b c-drains d-drains e-drains", "A B C D E", "b c d e", ""},
+		{"one of them is dead", "a b c-drains d-drains e-drains", "A B C D E", "b c d e!", "demote e, demote d"},
+		{"two leave and one is forgotten", "a b c-drains d-drains e-gone", "A B C D E", "b c d", "remove e, demote d"},
+		{"the first has handed over its copies", "a b c-leaving d-drains", "A B C d", "b c d", "promote d, demote c"},
+		{"the second, too", "a b d-leaving", "A B D", "b d", "demote b, demote d"},
+		{"the leader leaves with another", "a-drains b c d-drains", "A B D c", "b c d", "promote c, demote d"},
+		{"the only voter leaves and holds copies", "a-drains b", "A b", "b", "promote b, resign a"},
+		{"a dead voter that leaves and holds copies", "a b c-drains", "A B C", "b c!", "demote c, demote b"},
 		{"a leader that leaves resigns", "a-leaving b c d", "A B C d", "b c d", "promote d, resign a"},
 		{"the only voter leaves", "a-leaving b", "A b", "b", "promote b, resign a"},
 		{"the only voter leaves, and nobody has caught up", "a-leaving b", "A b", "", ""},
@@ -129,7 +146,7 @@ func TestVotersComeToRest(t *testing.T) {
 		n := 1 + r.IntN(8)
 		for i := range n {
 			id := string(rune('a' + i))
-			nodes = append(nodes, id+[]string{"", "", "", "-leaving", "-gone", "-proxy", "-moved"}[r.IntN(7)*min(i, 1)])
+			nodes = append(nodes, id+[]string{"", "", "", "-leaving", "-drains", "-gone", "-proxy", "-moved"}[r.IntN(8)*min(i, 1)])
 			if i == 0 || r.IntN(2) == 0 {
 				servers = append(servers, strings.ToUpper(id))
 			} else if r.IntN(4) > 0 {

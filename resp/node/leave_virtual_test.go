@@ -197,3 +197,43 @@ func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
 		c.close()
 	})
 }
+
+// Three of five stores leave at once and move their data for a long time. They vote meanwhile: the
+// cluster goes on when the leader dies, and again when another node does. When the leaves have ended,
+// one of the two nodes votes.
+func TestLeavingNodesVoteUntilTheirDataIsElsewhere(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, fewerRanges)
+		c.three()
+		c.start("d", "a")
+		c.start("e", "a")
+		c.backups(1)
+		c.within(time.Minute, "five nodes vote", func() bool { return len(c.nodes["a"].cluster.table.Voters()) == 5 })
+		c.settled()
+		c.fill("a", 300, 1000)
+		keys := someKeys(60)
+		c.write("a", keys, 1)
+		c.order("a", "RING", "THROTTLE", "100")
+		leavers := []string{"c", "d", "e"}
+		for _, id := range leavers {
+			c.order(id, "RING", "LEAVE")
+		}
+		time.Sleep(10 * time.Second)
+		for range 2 {
+			dead := c.leader()
+			c.crash(dead)
+			c.leader()
+			c.start(dead, c.running()...)
+		}
+		c.order("a", "RING", "THROTTLE", "0")
+		for _, id := range leavers {
+			<-c.nodes[id].Done()
+			c.nodes[id].leaves = true
+			c.stop(id)
+		}
+		c.within(time.Minute, "one node votes", func() bool { return len(c.nodes["a"].cluster.table.Voters()) == 1 })
+		c.settled()
+		c.read(keys)
+		c.close()
+	})
+}
