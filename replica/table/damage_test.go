@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
@@ -92,7 +93,7 @@ type contents struct {
 func contentsOf(t *testing.T, d *disk, state string) contents {
 	t.Helper()
 	c := contents{server: d.server, state: state}
-	for _, key := range stableKeys {
+	for _, key := range checked.StableKeys {
 		value, err := d.stable.Get([]byte(key))
 		c.stable += fmt.Sprintf("%s=%x %v\n", key, value, err)
 	}
@@ -219,7 +220,7 @@ func TestOpenRefusesDamageOfTableFiles(t *testing.T) {
 			switch {
 			case err == nil && got != want:
 				t.Errorf("%s, %s: it is believed", path, how.name)
-			case err != nil && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), damagedDir) || !strings.Contains(err.Error(), cure)):
+			case err != nil && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), damagedDir) || !strings.Contains(err.Error(), checked.Cure)):
 				t.Errorf("%s, %s: %v", path, how.name, err)
 			case err != nil:
 				refused[filepath.Base(path)]++
@@ -330,7 +331,7 @@ func asEarlierBuild(t *testing.T, dir string) string {
 			t.Fatal(err)
 		}
 	}
-	for _, key := range stableKeys {
+	for _, key := range checked.StableKeys {
 		if value, err := d.stable.Get([]byte(key)); err == nil {
 			if err := bolt.Set([]byte(key), value); err != nil {
 				t.Fatal(err)
@@ -384,7 +385,7 @@ func TestOpenTakesOverDirectoryOfEarlierBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.logs.sealAll(), f.close()); err != nil {
+	if err := errors.Join(f.logs.SealAll(), f.close()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -405,7 +406,7 @@ func TestOpenTakesOverDirectoryOfEarlierBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, last, err := f.logs.entries(func(*raft.Log) error { return nil }); err != nil || last == 0 {
+		if _, last, err := f.logs.Entries(func(*raft.Log) error { return nil }); err != nil || last == 0 {
 			t.Errorf("%d, %v", last, err)
 		}
 		if err := f.close(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
@@ -67,8 +68,8 @@ func openDisk(c *Config) (*disk, error) {
 		f.mark, err = highwater.Open(filepath.Join(c.Dir, highwater.FileName), reached)
 	}
 	if err == nil && id.stage != stageChecked {
-		f.logs.mark, f.stable.mark = f.mark, f.mark
-		err = errors.Join(f.logs.sealAll(), f.stable.takeOver())
+		f.logs.Mark, f.stable.Mark = f.mark, f.mark
+		err = errors.Join(f.logs.SealAll(), f.stable.TakeOver())
 		if err == nil {
 			err = writeServer(c.Dir, serverFileText{id.server, stageChecked})
 		}
@@ -76,8 +77,8 @@ func openDisk(c *Config) (*disk, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	f.logs.unsealed = false
-	f.logs.mark, f.stable.mark, f.snapshots.mark = f.mark, f.mark, f.mark
+	f.logs.Unsealed = false
+	f.logs.Mark, f.stable.Mark, f.snapshots.mark = f.mark, f.mark, f.mark
 	return &disk{
 		server: id.server, logs: f.logs, stable: f.stable, snapshots: f.snapshots, starts: &f.starts, close: f.close,
 	}, nil
@@ -86,8 +87,8 @@ func openDisk(c *Config) (*disk, error) {
 // files are the open files of a table.
 type files struct {
 	bolt      *boltdb.BoltStore
-	logs      *checkedLog
-	stable    *checkedStable
+	logs      *checked.Log
+	stable    *checked.Stable
 	snapshots *checkedSnapshots
 	mark      *highwater.File
 	starts    startRegistry // that check has found in the log
@@ -101,10 +102,10 @@ func openFiles(c *Config, stage serverStage) (*files, error) {
 			return nil, err
 		}
 	} else if stage == stageChecked {
-		return nil, damaged(path, "it is missing or empty")
+		return nil, checked.Damaged(path, "it is missing or empty")
 	}
 	f := &files{}
-	err := guarded(path, func() (err error) {
+	err := checked.Guard(path, func() (err error) {
 		f.bolt, err = boltdb.New(boltdb.Options{
 			Path:                    path,
 			BoltOptions:             &bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType},
@@ -119,11 +120,11 @@ func openFiles(c *Config, stage serverStage) (*files, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("table: snapshots in %s: %w", c.Dir, err), f.bolt.Close())
 	}
-	f.logs = &checkedLog{path: path, bolt: f.bolt, unsealed: stage != stageChecked}
-	f.stable = &checkedStable{path: path, bolt: f.bolt}
+	f.logs = &checked.Log{Path: path, Bolt: f.bolt, Unsealed: stage != stageChecked}
+	f.stable = &checked.Stable{Path: path, Bolt: f.bolt}
 	f.snapshots = &checkedSnapshots{SnapshotStore: snapshots, dir: filepath.Join(c.Dir, snapshotsDir)}
 	if stage == stageChecked {
-		if err := f.stable.load(); err != nil {
+		if err := f.stable.Load(); err != nil {
 			return nil, errors.Join(err, f.close())
 		}
 	}
@@ -145,23 +146,23 @@ func (f *files) check(highWaterPath string) (highwater.Progress, error) {
 	if len(snapshots) > 0 {
 		now.Snapshot = snapshots[0].Index
 	}
-	first, last, err := f.logs.entries(func(entry *raft.Log) error {
+	first, last, err := f.logs.Entries(func(entry *raft.Log) error {
 		f.starts.note(entry)
 		return nil
 	})
 	if err != nil {
 		return now, err
 	}
-	now.Index, now.Changes = last, f.stable.record.Changes
+	now.Index, now.Changes = last, f.stable.Changes()
 	switch {
 	case now.Snapshot < least.Snapshot:
-		return now, damaged(f.snapshots.dir, "the newest snapshot is of entry %d, one of entry %d was there", now.Snapshot, least.Snapshot)
+		return now, checked.Damaged(f.snapshots.dir, "the newest snapshot is of entry %d, one of entry %d was there", now.Snapshot, least.Snapshot)
 	case first > now.Snapshot+1:
-		return now, damaged(f.snapshots.dir, "no snapshot leads to the first entry of the log, %d", first)
+		return now, checked.Damaged(f.snapshots.dir, "no snapshot leads to the first entry of the log, %d", first)
 	case now.Index < least.Index:
-		return now, damaged(f.logs.path, "the last entry is %d, entry %d was there", now.Index, least.Index)
+		return now, checked.Damaged(f.logs.Path, "the last entry is %d, entry %d was there", now.Index, least.Index)
 	case now.Changes < least.Changes:
-		return now, damaged(f.logs.path, "the terms and votes are of an earlier moment")
+		return now, checked.Damaged(f.logs.Path, "the terms and votes are of an earlier moment")
 	}
 	return now, nil
 }
@@ -191,7 +192,7 @@ type serverFileText struct {
 
 func (t serverFileText) String() string {
 	said := t.server + " " + string(t.stage)
-	return fmt.Sprintf("%s %08x\n", said, crc32.Checksum([]byte(said), castagnoli))
+	return fmt.Sprintf("%s %08x\n", said, crc32.Checksum([]byte(said), checked.Castagnoli))
 }
 
 func parseServer(text string) (t serverFileText, ok bool) {
@@ -225,7 +226,7 @@ func beginServer(dir string) (serverFileText, error) {
 		// A first start that was cut short has not voted yet, but the id of an
 		// earlier build does not say whether this was one.
 		if old, _ := os.ReadDir(filepath.Join(dir, snapshotsDir)); id.stage == stageOld && len(old) > 0 {
-			return none, damaged(log, "it is missing, and there are snapshots")
+			return none, checked.Damaged(log, "it is missing, and there are snapshots")
 		}
 		for _, path := range []string{log, filepath.Join(dir, highwater.FileName)} {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -238,7 +239,7 @@ func beginServer(dir string) (serverFileText, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return none, err
 	case noLog == nil:
-		return none, damaged(path, "it is missing, and there is a log")
+		return none, checked.Damaged(path, "it is missing, and there is a log")
 	}
 	id = serverFileText{uuid.NewString(), stageCreating}
 	return id, writeServer(dir, id)
@@ -254,7 +255,7 @@ func readServer(path string) (serverFileText, error) {
 	}
 	id, ok := parseServer(text)
 	if !ok {
-		return id, damaged(path, "%q is no id of a server", text)
+		return id, checked.Damaged(path, "%q is no id of a server", text)
 	}
 	return id, nil
 }

@@ -3,6 +3,8 @@ package table
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 )
 
 // Why a command was refused. A refused command has changed nothing.
@@ -67,7 +69,7 @@ var (
 	// ErrMalformed: the bytes are no command, snapshot or reply.
 	ErrMalformed = errors.New("malformed")
 	// ErrDamaged: a file of the table does not hold what was written to it.
-	ErrDamaged = errors.New("damaged")
+	ErrDamaged = checked.ErrDamaged
 	// ErrBroken: a state contradicts itself; see State.Check.
 	ErrBroken = errors.New("broken invariant")
 )

@@ -8,6 +8,7 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/ringside-kv/ringside/replica/table/internal/boltpages"
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 )
 
 // checkPages returns an error if the pages of a bbolt file contradict each other.
@@ -16,7 +17,7 @@ func checkPages(path string) error {
 	var damage boltpages.Damage
 	switch {
 	case errors.As(err, &damage):
-		return damaged(path, "%s", string(damage))
+		return checked.Damaged(path, "%s", string(damage))
 	case err != nil:
 		return fmt.Errorf("table: %w", err)
 	}
@@ -25,7 +26,7 @@ func checkPages(path string) error {
 
 // checkFile checks a file of bbolt that no other process has open.
 func checkFile(path string) error {
-	return guarded(path, func() error {
+	return checked.Guard(path, func() error {
 		// Opened for reading bbolt looks at the roots alone, and takes the lock.
 		db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: openTimeout, ReadOnly: true})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
@@ -159,7 +160,7 @@ func recordsOf(t *testing.T, d *disk) string {
 		if err := d.logs.GetLog(i, &l); err != nil {
 			t.Fatal(err)
 		}
-		text += fmt.Sprintf(" %d", entrySum(&l, l.Extensions))
+		text += fmt.Sprintf(" %d", checked.EntrySum(&l, l.Extensions))
 	}
 	return text
 }

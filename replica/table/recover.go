@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
@@ -55,7 +56,7 @@ func ReadRemains(dir string) (*Remains, error) {
 func openRemains(dir string) (*disk, error) {
 	id, err := readServer(filepath.Join(dir, serverFile))
 	if errors.Is(err, os.ErrNotExist) {
-		err = damaged(filepath.Join(dir, serverFile), "it is missing, and there is a log")
+		err = checked.Damaged(filepath.Join(dir, serverFile), "it is missing, and there is a log")
 	}
 	if err != nil {
 		return nil, err
@@ -197,9 +198,6 @@ func WriteRecovered(dir, server string, term uint64, st *State, nodes []Node, vo
 	return errors.Join(d.fill(term, st, nodes, voter), d.close(), syncFiles(dir))
 }
 
-// currentTerm is the library's name for the term in which a server is.
-var currentTerm = []byte("CurrentTerm")
-
 func (d *disk) fill(term uint64, st *State, nodes []Node, voter string) error {
 	var group raft.Configuration
 	for _, n := range nodes {
@@ -209,7 +207,7 @@ func (d *disk) fill(term uint64, st *State, nodes []Node, voter string) error {
 		}
 		group.Servers = append(group.Servers, server)
 	}
-	if err := d.stable.SetUint64(currentTerm, term); err != nil {
+	if err := d.stable.SetUint64(checked.CurrentTerm, term); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
 	_, transport := raft.NewInmemTransport("")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 	"github.com/ringside-kv/ringside/replica/table/internal/highwater"
 )
 
@@ -22,7 +23,7 @@ import (
 // other nodes.
 const snapshotHead = "RSS1"
 
-const snapshotHeadSize = len(snapshotHead) + sumSize
+const snapshotHeadSize = len(snapshotHead) + checked.SumSize
 
 // checkedSnapshots adds to each snapshot a checksum of what the library notes about it.
 type checkedSnapshots struct {
@@ -36,7 +37,7 @@ func descriptionSum(index, term uint64, configuration raft.Configuration, config
 	if err != nil {
 		panic(err) // numbers and texts
 	}
-	return crc32.Checksum(b, castagnoli)
+	return crc32.Checksum(b, checked.Castagnoli)
 }
 
 // Create implements raft.SnapshotStore.
@@ -84,12 +85,12 @@ func (c *checkedSnapshots) List() ([]*raft.SnapshotMeta, error) {
 			continue
 		}
 		if len(list) == 0 || term > list[0].Term || term == list[0].Term && index > list[0].Index {
-			return nil, damaged(filepath.Join(c.dir, name.Name()), "the snapshot has no readable description")
+			return nil, checked.Damaged(filepath.Join(c.dir, name.Name()), "the snapshot has no readable description")
 		}
 	}
 	for i, meta := range list {
 		if fmt.Sprintf("%d-%d-", meta.Term, meta.Index) != meta.ID[:strings.LastIndexByte(meta.ID, '-')+1] {
-			return nil, damaged(filepath.Join(c.dir, meta.ID), "the description speaks of entry %d of term %d", meta.Index, meta.Term)
+			return nil, checked.Damaged(filepath.Join(c.dir, meta.ID), "the description speaks of entry %d of term %d", meta.Index, meta.Term)
 		}
 		if list[i], err = c.described(meta); err != nil {
 			return nil, err
@@ -100,11 +101,11 @@ func (c *checkedSnapshots) List() ([]*raft.SnapshotMeta, error) {
 
 // described is a description with the size of the contents without the head.
 func (c *checkedSnapshots) described(meta *raft.SnapshotMeta) (*raft.SnapshotMeta, error) {
-	checked, from, err := c.Open(meta.ID)
+	found, from, err := c.Open(meta.ID)
 	if err != nil {
 		return nil, err
 	}
-	return checked, from.Close()
+	return found, from.Close()
 }
 
 // Open implements raft.SnapshotStore.
@@ -112,7 +113,7 @@ func (c *checkedSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, e
 	path := filepath.Join(c.dir, id)
 	meta, from, err := c.SnapshotStore.Open(id)
 	if err != nil {
-		return nil, nil, damaged(path, "the snapshot cannot be read: %v", err)
+		return nil, nil, checked.Damaged(path, "the snapshot cannot be read: %v", err)
 	}
 	head := make([]byte, snapshotHeadSize)
 	n, err := io.ReadFull(from, head)
@@ -124,7 +125,7 @@ func (c *checkedSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, e
 		return meta, &prefixed{io.MultiReader(bytes.NewReader(head[:n]), from), from}, nil
 	}
 	if binary.BigEndian.Uint32(head[len(snapshotHead):]) != descriptionSum(meta.Index, meta.Term, meta.Configuration, meta.ConfigurationIndex) {
-		return nil, nil, errors.Join(damaged(path, "the snapshot's description fails its checksum"), from.Close())
+		return nil, nil, errors.Join(checked.Damaged(path, "the snapshot's description fails its checksum"), from.Close())
 	}
 	stripped := *meta
 	stripped.Size -= int64(len(head))

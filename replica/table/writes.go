@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/ringside-kv/ringside/replica/table/internal/checked"
 )
 
 // Hooks is where tests let what a table rests on fail. The zero value lets nothing fail.
@@ -162,7 +164,7 @@ func (s *watchedStable) Set(key, value []byte) error {
 // SetUint64 implements raft.StableStore.
 func (s *watchedStable) SetUint64(key []byte, value uint64) error {
 	store := func() error { return s.writes.do(func() error { return s.StableStore.SetUint64(key, value) }) }
-	if !bytes.Equal(key, currentTerm) {
+	if !bytes.Equal(key, checked.CurrentTerm) {
 		return store()
 	}
 	// The library stores the term that it has read when it starts, which a full disk allows.
