@@ -195,6 +195,9 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	if c.rules != nil && r.msg == "" {
 		deny(c, r)
 	}
+	if r.msg == "" && c.srv.settings.StrictBusy.Load() && c.from == nil && r.cmd.Flags&command.FlagAllowBusy == 0 {
+		r.msg = c.srv.scripts.Late(c.srv.clock(), time.Duration(c.srv.settings.BusyAfter.Load()))
+	}
 	r.msg = command.Rejection(r.cmd, r.msg)
 	if c.from == nil && r.msg == "" && len(r.cmd.Keys) > 0 {
 		storeKeys(c, r)

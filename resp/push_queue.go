@@ -131,8 +131,7 @@ func (q *pushQueue) start() {
 		return
 	}
 	q.running = true
-	c.srv.done.Add(1)
-	go q.write()
+	c.srv.done.Go(q.write)
 }
 
 // subscribe calls add, from which on messages are pushed, and flushes the reply that says
@@ -154,7 +153,6 @@ func (q *pushQueue) hold(held bool) {
 
 func (q *pushQueue) write() {
 	c := q.c
-	defer c.srv.done.Done()
 	var buf []byte
 	for {
 		// In this order, so that whoever has emptied the queue and then had

@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"slices"
-
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
@@ -19,11 +17,7 @@ func startQuota(s *Server) {
 		IsTogether: func(n int) bool { p := s.policies().Of(n); return p.Together || p.Moving },
 		Settings:   &s.settings.Quota, CountsUses: &s.settings.CountsUses, Log: s.log, Stop: s.stop,
 	})
-	s.done.Add(1)
-	go func() {
-		defer s.done.Done()
-		s.quota.Run()
-	}()
+	s.done.Go(s.quota.Run)
 }
 
 // quotaDatabase returns the data whose quota a request is judged by: that of the first stored key that it writes,
@@ -35,15 +29,8 @@ func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 			return quotaDatabase(c, of, words)
 		}
 	}
-	if len(cmd.Keys) > 0 {
-		spec := &cmd.Keys[max(slices.IndexFunc(cmd.Keys, func(k command.KeySpec) bool { return k.Write && k.Index > 0 }), 0)]
-		at := spec.Index
-		if spec.Keynum {
-			at += spec.First
-		}
-		if spec.Index > 0 && at < len(args) && (!spec.Keynum || string(args[spec.Index+spec.NumIdx]) != "0") {
-			return database.Of(args[at])
-		}
+	if at := cmd.FirstWritten(args); at > 0 {
+		return database.Of(args[at])
 	}
 	return c.srv.policies().Data(databaseOf(c))
 }

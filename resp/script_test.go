@@ -244,6 +244,41 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 	other.Want("$1", "GET", "k")
 }
 
+// With strict-busy, a script that runs for too long is in the way of all commands that Redis would refuse.
+func TestStrictBusyRefusesCommandsOfAllClients(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	script, queued, other := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	other.Want("+OK", "CONFIG", "SET", "busy-reply-threshold", "1")
+	queued.Want("+OK", "MULTI")
+	queued.Want("+QUEUED", "SET", "k", "1")
+	script.Send("EVAL", "while true do end", "0")
+	busy := func() {
+		t.Helper()
+		for i := 0; other.Do("PING").String() != "-"+scripts.MsgBusy; i++ {
+			if i > 2000 {
+				t.Fatal("PING is not refused")
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	other.Want("+OK", "CONFIG", "SET", "strict-busy", "yes")
+	busy()
+	other.Want("-"+scripts.MsgBusy, "GET", "another")
+	other.Want("-"+scripts.MsgBusy, "CONFIG", "SET", "strict-busy", "no")
+	queued.Want("-EXECABORT Transaction discarded because of: "+scripts.MsgBusy, "EXEC")
+	queued.Want("+OK", "MULTI")
+	queued.Want("-"+scripts.MsgBusy, "SET", "k", "1")
+	other.Want("+OK", "SCRIPT", "KILL")
+	script.Next()
+	queued.Want("-"+msgExecAbort, "EXEC")
+	other.Want("_$", "GET", "k")
+	script.Send("EVAL", "while true do end", "0")
+	busy()
+	srv.settings.StrictBusy.Store(false)
+	other.Want("+PONG", "PING")
+	other.Want("+OK", "SCRIPT", "KILL")
+}
+
 // Scripts as applications use them: a lock that only its owner lets go of, a limit of
 // requests in a window of time, and a queue of jobs that come back if nobody finishes them.
 func TestScriptsOfApplications(t *testing.T) {

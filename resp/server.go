@@ -243,7 +243,6 @@ func NewServer(cfg Config) (*Server, error) {
 	}
 	s.replicas = newReplicas(s)
 	s.admin.Initial = s.admin.Config.Values()
-	s.done.Add(1)
 	m := report.New[*sample](s.table, cfg.Scope)
 	serverMetrics(m)
 	report.Stats(m, func(x *sample) *stats.Stats { return x.srv.stats })
@@ -251,7 +250,7 @@ func NewServer(cfg Config) (*Server, error) {
 	report.Moves(m, func(x *sample) *status.Moves { return &x.moves })
 	report.Traces(m, cfg.Traces)
 	report.Store(m, func(x *sample) *store.Stats { return &x.store })
-	go s.watchConnections(m)
+	s.done.Go(func() { s.watchConnections(m) })
 	return s, nil
 }
 

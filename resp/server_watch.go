@@ -9,7 +9,6 @@ import (
 // watchConnections closes idle connections, and clients that keep others from memory, and
 // passes statistics on.
 func (s *Server) watchConnections(m *reporter) {
-	defer s.done.Done()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	measured := s.clock()

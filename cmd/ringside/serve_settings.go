@@ -109,6 +109,9 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	yesNo("strict-slots", &cfg.StrictSlots,
 		"refuse commands on several keys that only work while one node has all of them, as a larger cluster would: RENAME, COPY, MSETNX, BITOP, LCS without a common hash tag")
 
+	yesNo("strict-busy", &cfg.StrictBusy,
+		"while a script runs for longer than busy-reply-threshold, refuse commands of all clients, as Redis does, and not only those that need its keys")
+
 	s.Add("notify-keyspace-events", settings.Text(&cfg.KeyEvents, "LETTERS"),
 		"key events to publish, as in redis.conf: KEA is all of them, none by default")
 	s.Add("redis-config", settings.Text(&cfg.RedisConfig, "LINES"),

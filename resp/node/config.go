@@ -200,6 +200,7 @@ type Config struct {
 
 	TrackedKeys int           // reads of tracking clients that are remembered; 0: any number
 	BusyAfter   time.Duration // after that time, commands on a script's keys get BUSY; 0: never
+	StrictBusy  bool          // then all clients get it, whatever they need, as from Redis
 
 	SlowlogSlowerThan time.Duration // commands that took longer are logged; negative is off
 	SlowlogMaxLen     int           // entries that SLOWLOG keeps

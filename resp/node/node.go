@@ -285,6 +285,7 @@ func (c *Config) settings() resp.Settings {
 		SlowlogSlowerThan: c.SlowlogSlowerThan,
 		SlowlogMaxLen:     c.SlowlogMaxLen,
 		StrictSlots:       c.StrictSlots,
+		StrictBusy:        c.StrictBusy,
 		ForwardTimeout:    c.ForwardTimeout,
 		MinInSync:         c.MinInSync,
 		ScrubInterval:     c.ScrubInterval,

@@ -5,7 +5,7 @@ import "slices"
 // reloads are the settings that Reload applies. All that CONFIG SET can change are among them, so that
 // what CONFIG REWRITE has written to a file needs no restart.
 var reloads = []string{
-	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval", "max-data", "max-data-policy",
+	"requirepass", "route", "strict-slots", "strict-busy", "forward-timeout", "min-in-sync", "scrub-interval", "max-data", "max-data-policy",
 	"max-clients", "max-key-size", "max-value-size", "max-args", "packed-size", "hll-sparse-max-bytes",
 	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
 	"tcp-keepalive", "protected-mode", "min-free-disk",

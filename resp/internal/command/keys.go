@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -134,4 +135,21 @@ func (c *Row) KeyFlags(ref KeyRef, args [][]byte) string {
 		return s.Vary(args)
 	}
 	return s.Flags
+}
+
+// FirstWritten returns the number of the word with the first stored key that a request writes, or else with its
+// first key; 0 if it has none. Keys that do not begin at an index do not count.
+func (c *Row) FirstWritten(args [][]byte) int {
+	if len(c.Keys) == 0 {
+		return 0
+	}
+	spec := &c.Keys[max(slices.IndexFunc(c.Keys, func(k KeySpec) bool { return k.Write && k.Index > 0 }), 0)]
+	at := spec.Index
+	if spec.Keynum {
+		at += spec.First
+	}
+	if spec.Index <= 0 || at >= len(args) || spec.Keynum && string(args[spec.Index+spec.NumIdx]) == "0" {
+		return 0
+	}
+	return at
 }

@@ -161,6 +161,20 @@ func (s *Runs) Blocked(places []store.Place) (msg string) {
 	return ""
 }
 
+// Late returns what refuses a request, whatever it needs, because a script has run for longer than most; "" if
+// none has.
+func (s *Runs) Late(now, most time.Duration) (msg string) {
+	s.Look(now, most)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for run := range s.runs {
+		if run.late {
+			return busy(run.start.Function != "")
+		}
+	}
+	return ""
+}
+
 // busy is what Redis says while a script runs, or a function.
 func busy(function bool) string {
 	if function {

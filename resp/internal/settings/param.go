@@ -120,6 +120,7 @@ func (s *Running) params() []Param {
 		},
 		{Name: "route", Flag: "route", Get: func() string { return string(ModeOf(set.Redirect.Load())) }, Parse: set.parseRoute},
 		Toggle("strict-slots", &set.StrictSlots).By("strict-slots"),
+		Toggle("strict-busy", &set.StrictBusy).By("strict-busy"),
 		Number("forward-timeout", &set.ForwardLimit, int64(time.Millisecond), Bounds{1, int64(time.Hour / time.Millisecond)}).By("forward-timeout"),
 		Number("min-in-sync", &set.MinInSync, 1, inSyncBounds).By("min-in-sync"),
 		{Name: "scrub-interval", Flag: "scrub-interval", Get: set.scrubIntervalText, Parse: set.parseScrubInterval},

@@ -40,6 +40,9 @@ type Settings struct {
 	// StrictSlots refuses, already on one node, commands whose keys could lie at
 	// several nodes of a larger cluster, and that would fail there.
 	StrictSlots bool
+	// StrictBusy refuses all commands, but those that Redis allows then, while a script runs for longer than
+	// BusyAfter. Otherwise a script is in the way of its keys alone.
+	StrictBusy bool
 	// ForwardTimeout is how long a request waits for other nodes at most: for the
 	// answer, or for somebody who serves its keys.
 	ForwardTimeout time.Duration
@@ -196,6 +199,7 @@ type Running struct {
 	SlowlogLen   atomic.Int64
 	Redirect     atomic.Bool // of new connections
 	StrictSlots  atomic.Bool
+	StrictBusy   atomic.Bool
 	ForwardLimit atomic.Int64 // ns
 	MinInSync    atomic.Int64
 	ScrubEvery   atomic.Int64 // ns; 0: off
@@ -257,6 +261,9 @@ func (s *Running) Set(old, from *Settings) {
 	}
 	if old == nil || old.StrictSlots != from.StrictSlots {
 		s.StrictSlots.Store(from.StrictSlots)
+	}
+	if old == nil || old.StrictBusy != from.StrictBusy {
+		s.StrictBusy.Store(from.StrictBusy)
 	}
 }
 
