@@ -76,6 +76,16 @@ func TestFieldsExpire(t *testing.T) {
 					{"RENAME copy other", "+OK"},
 					{"HTTL other FIELDS 3 a c e", "*(:24 :-1 :5)"},
 					{"DEL other", ":1"},
+					// The first moment of 1970 is in the past, too.
+					{"HSET h x 1 y 2", ":2"},
+					{"HEXPIREAT h 0 FIELDS 2 x none", "*(:2 :-2)"},
+					{"HPEXPIREAT h 0 FIELDS 1 y", "*(:2)"},
+					{"HMGET h x y", "*(_$ _$)"},
+					// A field with a time in the past is set and deleted.
+					{"HSETEX h EXAT 0 FIELDS 1 x 1", ":1"},
+					{"HSETEX h FXX EXAT 1 FIELDS 1 a 1", ":1"},
+					{"HMGET h a x", "*(_$ _$)"},
+					{"HSETEX h EX 24 FIELDS 1 a 1", ":1"},
 				} {
 					got := do(step.line)
 					if strings.HasPrefix(step.line, "HSCAN") {
@@ -86,7 +96,7 @@ func TestFieldsExpire(t *testing.T) {
 					}
 				}
 				time.Sleep(5 * time.Second)
-				if got := do("HMGET h a c e"); got != "*($6 $3 _$)" {
+				if got := do("HMGET h a c e"); got != "*($1 $3 _$)" {
 					t.Fatal(got)
 				}
 				time.Sleep(20 * time.Second)
@@ -94,12 +104,17 @@ func TestFieldsExpire(t *testing.T) {
 					t.Fatalf("%s fields are left, want %s", got, want)
 				}
 				do("DEL h")
+				do("HSETEX h PXAT 1 FIELDS 1 a 1")
+				do("HSET h a 1")
+				do("HPEXPIREAT h 0 FIELDS 1 a")
 				do("HSETEX h PX 50 FIELDS 2 a 1 b 2")
 				time.Sleep(time.Second)
 				if got := do("EXISTS h"); got != ":0" {
 					t.Fatalf("a hash whose fields have expired: %s", got)
 				}
-				want := "hset hexpire hexpire hexpire hexpire hexpire hexpire hpersist hincrby hset hdel hexpire hpersist hset hexpire hset hset hdel hexpired hexpired del hset hexpire hexpired del"
+				want := "hset hexpire hexpire hexpire hexpire hexpire hexpire hpersist hincrby hset hdel hexpire hpersist hset hexpire hset hset hdel " +
+					"hset hdel hdel hset hdel hset hdel hset hexpire hexpired hexpired del " +
+					"hset hdel del hset hdel del hset hexpire hexpired del"
 				var events []string
 				for range more + len(strings.Fields(want)) {
 					v, err := told.Read()
@@ -122,6 +137,8 @@ func TestFieldExpiryArgumentsAreChecked(t *testing.T) {
 	o := resptest.Dial(t, addr, 2)
 	o.Do("HSET", "h", "a", "1")
 	o.Do("SET", "s", "1")
+	o.Do("SADD", "set", "1")
+	o.Do("ZADD", "zset", "1", "1")
 	for line, want := range map[string]string{
 		"HEXPIRE h x FIELDS 1 a":                   "-ERR value is not an integer or out of range",
 		"HEXPIRE h -1 FIELDS 1 a":                  "-ERR invalid expire time, must be >= 0",
@@ -140,7 +157,13 @@ func TestFieldExpiryArgumentsAreChecked(t *testing.T) {
 		"HSETEX h FIELDS 4611686018427387904 a 1":  "-ERR invalid number of fields",
 		"HSETEX h FIELDS 2 a 1 b":                  "-ERR wrong number of arguments for 'hsetex' command",
 		"HGETEX h NX FIELDS 1 a":                   "-ERR unknown argument: NX",
+		"HSETEX s FOO FIELDS 1 a 1":                "-ERR unknown argument: FOO",
 		"SCAN 0 NOVALUES":                          "-ERR NOVALUES option can only be used in HSCAN",
+		"SCAN 0 NOVALUES COUNT x":                  "-ERR NOVALUES option can only be used in HSCAN",
+		"SCAN 0 COUNT x NOVALUES":                  "-ERR value is not an integer or out of range",
+		"SSCAN set 0 NOVALUES COUNT x":             "-ERR NOVALUES option can only be used in HSCAN",
+		"ZSCAN zset 0 NOVALUES BOGUS":              "-ERR NOVALUES option can only be used in HSCAN",
+		"SSCAN set 0 TYPE set COUNT x":             "-ERR syntax error",
 	} {
 		if got := o.Do(strings.Fields(line)...).String(); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)

@@ -54,7 +54,7 @@ func cmdScan(x *call) {
 		args, x.agreed.data = args[:n-2], int(number)
 		defer func() { x.agreed.data = 0 }()
 	}
-	o, msg := command.ParseScanOptions(args)
+	o, msg := command.ParseScanOptions(args, store.None)
 	if msg != "" {
 		x.Error(msg)
 		return

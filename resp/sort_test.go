@@ -28,8 +28,8 @@ func TestSortByKeysOfSeveralNodes(t *testing.T) {
 			o.Want(":2", "SORT", key, "BY", tag+"w_*", "GET", tag+"w_*", "STORE", tag+"out")
 			o.Want("*($10 $20)", "LRANGE", tag+"out", "0", "-1")
 			for _, pattern := range []string{"w_*", "{*}" + key, "{" + key + "*}", "{}" + tag + "*", "*" + tag, "{other}*"} {
-				o.Want("-ERR BY option of SORT denied in cluster mode.", "SORT", key, "BY", pattern)
-				o.Want("-ERR GET option of SORT denied in cluster mode.", "SORT_RO", key, "GET", "#", "GET", pattern)
+				o.Want("-ERR BY option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots.", "SORT", key, "BY", pattern)
+				o.Want("-ERR GET option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots.", "SORT_RO", key, "GET", "#", "GET", pattern)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func TestSortUnderStrictSlots(t *testing.T) {
 	srv.settings.StrictSlots.Store(true)
 	o := resptest.Dial(t, addr, 2)
 	o.Do("RPUSH", "l", "1")
-	o.Want("-ERR BY option of SORT denied in cluster mode.", "SORT", "l", "BY", "w_*")
+	o.Want("-ERR BY option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots.", "SORT", "l", "BY", "w_*")
 	o.Want("*($1)", "SORT", "l", "BY", "{l}w_*", "GET", "#")
 }
 

@@ -140,6 +140,23 @@ a XNACK s g FAIL IDS 1 1 RETRYCOUNT -1 => -ERR Invalid RETRYCOUNT value, must be
 a XNACK s g FAIL IDS 1 1 RETRYCOUNT x => -ERR value is not an integer or out of range
 a XNACK s g FAIL IDS 1 1 RETRYCOUNT => -ERR Unrecognized XNACK option 'RETRYCOUNT'
 a XNACK s g FAIL IDS 1 => -ERR wrong number of arguments for 'xnack' command
+# Groups and consumers that are called like options.
+a DEL s => :1
+a XADD s 1-0 f 1 => $1-0
+a XGROUP CREATE s streams 0 => +OK
+a XREADGROUP COUNT 10 GROUP streams c STREAMS s > => *(*($s *(*($1-0 *($f $1)))))
+a XREADGROUP GROUP streams streams COUNT 1 STREAMS s > => _*
+a XREADGROUP GROUP streams c CLAIM 60000 STREAMS s > => _*
+a XREADGROUP GROUP STREAMS s x y > => -ERR syntax error
+a COMMAND GETKEYS XREADGROUP COUNT 10 GROUP streams c STREAMS s > => *($s)
+b~ XREADGROUP GROUP streams block BLOCK 0 STREAMS s >
+a XADD s 2-0 f 2 => $2-0
+b => *(*($s *(*($2-0 *($f $2)))))
+# How much was released is said of groups that have something of it.
+a EVAL return~#redis.call('XINFO','STREAM',KEYS[1],'FULL')[18][1] 1 s => :14
+a XNACK s streams SILENT IDS 1 1-0 => :1
+a EVAL return~redis.call('XINFO','STREAM',KEYS[1],'FULL')[18][1][11] 1 s => $nacked-count
+a EVAL return~redis.call('XINFO','STREAM',KEYS[1],'FULL')[18][1][12] 1 s => :1
 `
 
 // consumersScript says when consumers were seen and active, as Redis does from 7.2 on.
@@ -181,7 +198,7 @@ a CONFIG SET dump-rdb-version 10 => +OK
 a EVAL return~redis.call('RESTORE',KEYS[2],0,redis.call('DUMP',KEYS[1])) 2 s u => +OK
 a XINFO CONSUMERS u g => *(*($name $a $pending :1 $idle :7000 $inactive :7000) *($name $b $pending :0 $idle :1000 $inactive :1000) *($name $c $pending :0 $idle :11000 $inactive :11000))
 a XGROUP CREATECONSUMER s g d => :1
-a EVAL return~redis.call('XINFO','STREAM',KEYS[1],'FULL')[18][1][16][4][6] 1 s => :-1
+a EVAL return~redis.call('XINFO','STREAM',KEYS[1],'FULL')[18][1][14][4][6] 1 s => :-1
 `
 
 // roundIdle rounds how long entries were pending down to seconds.

@@ -145,14 +145,7 @@ func (x *Call) TableScan(typ store.Type) {
 		x.Array(0)
 		return
 	}
-	o, msg := parseScanOptions(x.Args[3:])
-	switch {
-	case msg != "":
-	case o.TypeName != nil:
-		msg = MsgSyntax
-	case o.NoValues && typ != store.Hash:
-		msg = msgNoValues
-	}
+	o, msg := ParseScanOptions(x.Args[3:], typ)
 	if msg != "" {
 		x.Error(msg)
 		return

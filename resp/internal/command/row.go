@@ -1,7 +1,5 @@
 package command
 
-import "github.com/ringside-kv/ringside/resp/wire"
-
 // A Row is one row of the command table. Dispatch, COMMAND, INFO
 // commandstats, routing and access rules are all derived from it. What COMMAND DOCS
 // returns beside that lies in docs/*.json, see [Doc].
@@ -190,13 +188,6 @@ func (c *Row) MayWait(args [][]byte) bool {
 	if !c.BlockOption {
 		return true
 	}
-	for _, arg := range args[1:] {
-		if wire.EqualFold(arg, "streams") {
-			return false
-		}
-		if wire.EqualFold(arg, "block") {
-			return true
-		}
-	}
-	return false
+	_, blocks := streamOptions(args)
+	return blocks
 }

@@ -18,19 +18,15 @@ type ScanOptions struct {
 
 const msgNoValues = "ERR NOVALUES option can only be used in HSCAN"
 
-// ParseScanOptions returns an error reply, or "".
-func ParseScanOptions(args [][]byte) (o ScanOptions, msg string) {
-	if o, msg = parseScanOptions(args); msg == "" && o.NoValues {
-		msg = msgNoValues
-	}
-	return o, msg
-}
-
-// parseScanOptions is ParseScanOptions with those of HSCAN.
-func parseScanOptions(args [][]byte) (o ScanOptions, msg string) {
+// ParseScanOptions parses the options of the scan of a collection of a type, or of SCAN if that is None. It returns
+// the error reply to the first wrong option, or "".
+func ParseScanOptions(args [][]byte, of store.Type) (o ScanOptions, msg string) {
 	o.Pattern, o.Count = []byte("*"), 10
 	for taken := 0; len(args) > 0; args = args[taken:] {
 		if taken = 1; wire.EqualFold(args[0], "novalues") {
+			if of != store.Hash {
+				return o, msgNoValues
+			}
 			o.NoValues = true
 			continue
 		}
@@ -40,7 +36,7 @@ func parseScanOptions(args [][]byte) (o ScanOptions, msg string) {
 		switch {
 		case wire.EqualFold(args[0], "match"):
 			o.Pattern = args[1]
-		case wire.EqualFold(args[0], "type"):
+		case of == store.None && wire.EqualFold(args[0], "type"):
 			o.TypeName = args[1]
 		case wire.EqualFold(args[0], "count"):
 			var ok bool

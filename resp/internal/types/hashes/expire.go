@@ -144,10 +144,10 @@ func expire(x *command.Call, base int64, unit time.Duration) {
 			reply = replyNoField
 		case !cond.met(old, at):
 			reply = replyNotMet
+		case at <= x.Unit.Now(): // also 1970-01-01, which as an expiry would be none
+			reply = replyDeleted
+			err = c.delete(field)
 		default:
-			if at <= x.Unit.Now() {
-				reply = replyDeleted
-			}
 			err = c.setExpiry(field, value, at)
 		}
 		if err != nil {

@@ -179,13 +179,13 @@ func cmdHgetex(x *command.Call) {
 }
 
 func cmdHsetex(x *command.Call) {
-	t, ok := hash(x)
-	if !ok {
-		return
-	}
 	o, msg := parseExpireOptions(x, true)
 	if msg != "" {
 		x.Error(msg)
+		return
+	}
+	t, ok := hash(x)
+	if !ok {
 		return
 	}
 	for i := 0; i < len(o.fields); i += 2 {
@@ -218,10 +218,12 @@ func cmdHsetex(x *command.Call) {
 
 // setField does what HSETEX does to one field.
 func (c *changes) setField(field, value []byte, o *expireOptions) error {
-	if o.at != 0 && o.at <= c.x.Unit.Now() {
-		return c.delete(field)
-	}
 	c.set++
+	if o.at != 0 && o.at <= c.x.Unit.Now() {
+		_, err := c.t.Delete(field)
+		c.deleted++ // a new field, too: as in Redis, it is set and deleted at once
+		return err
+	}
 	at := o.at
 	if o.keep {
 		_, old, _, err := c.t.GetExpiry(field)

@@ -68,7 +68,7 @@ func reaches(x *command.Call, o *sortOptions, p *sortPattern, option string) str
 		return ""
 	}
 	if !x.Host.ReachesAll() {
-		return "ERR " + option + " option of SORT denied in cluster mode."
+		return "ERR " + option + " option of SORT denied in Cluster mode when keys formed by the pattern may be in different slots."
 	}
 	o.far = true
 	return ""

@@ -123,7 +123,11 @@ func groupFull(x *command.Call, g *collection.Group, count int64) error {
 	if err != nil {
 		return err
 	}
-	x.Map(8)
+	if released > 0 {
+		x.Map(8)
+	} else { // as in 7.4, where some clients read by position
+		x.Map(7)
+	}
 	x.BulkString("name")
 	x.Bulk(g.Name())
 	x.BulkString("last-delivered-id")
@@ -131,8 +135,10 @@ func groupFull(x *command.Call, g *collection.Group, count int64) error {
 	progress(x, g)
 	x.BulkString("pel-count")
 	x.Int(g.Pending)
-	x.BulkString("nacked-count")
-	x.Int(released)
+	if released > 0 {
+		x.BulkString("nacked-count")
+		x.Int(released)
+	}
 	x.BulkString("pending")
 	at, n, fits := len(x.Buf), int64(0), true
 	err = g.EachPending(collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {

@@ -127,8 +127,7 @@ func parseStreamRead(x *command.Call, grouped bool) (r *streamRead, msg string) 
 	if grouped && r.group == nil {
 		return nil, "ERR Missing GROUP option for XREADGROUP"
 	}
-	// Where the command's keys were looked for, the word STREAMS may be a name or a number:
-	// then others than these are latched.
+	// The keys that are latched must be these.
 	refs, err := x.Row.KeysOf(x.Args, nil)
 	if err != nil || len(refs) != len(r.keys) || refs[0].Pos != len(x.Args)-2*len(r.keys) {
 		return nil, command.MsgSyntax

@@ -133,12 +133,12 @@ var Commands = []command.Row{
 	{
 		Name: "xread", Arity: -4, Group: "stream", Run: cmdXread, BlockOption: true,
 		Flags: command.FlagReadonly | command.FlagBlocking,
-		Keys:  []command.KeySpec{{Flags: "RO access", Keyword: "STREAMS", From: 1, Last: -1, Step: 1, Limit: 2}},
+		Keys:  []command.KeySpec{{Flags: "RO access", Keyword: "STREAMS", From: 1, Last: -1, Step: 1, Limit: 2, Find: command.StreamKeys}},
 	},
 	{
 		Name: "xreadgroup", Arity: -7, Group: "stream", Run: cmdXreadgroup, BlockOption: true,
 		Flags: command.FlagWrite | command.FlagBlocking,
-		Keys:  []command.KeySpec{{Flags: "RO access", Keyword: "STREAMS", From: 4, Last: -1, Step: 1, Limit: 2}},
+		Keys:  []command.KeySpec{{Flags: "RO access", Keyword: "STREAMS", From: 4, Last: -1, Step: 1, Limit: 2, Find: command.StreamKeys}},
 	},
 	{
 		Name: "xrevrange", Arity: -4, Group: "stream", Run: cmdXrevrange,
