@@ -87,7 +87,13 @@ func (o *leaseServer) findServing(st *table.State) {
 
 // failOver carries out one failover.
 func (o *leaseServer) failOver(ctx context.Context, f failoverTarget) {
+	if f.Node == o.e.cfg.Self {
+		o.e.lease.Suspend()
+	}
 	err := o.runFailover(ctx, f)
+	if f.Node == o.e.cfg.Self {
+		o.e.done.Go(func() { o.resume(ctx, err) })
+	}
 	if err != nil && ctx.Err() == nil {
 		o.e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.Node, "err", err)
 	}
@@ -100,6 +106,20 @@ func (o *leaseServer) failOver(ctx context.Context, f failoverTarget) {
 	delete(o.retryAt, f.Node)
 	if err != nil {
 		o.retryAt[f.Node] = o.e.lease.Cfg.Clock() + o.e.cfg.Retry
+	}
+}
+
+// resume ends the suspension of this node's own lease once the outcome of its failover is applied
+// here. It is, unless the term has ended before the outcome was known.
+func (o *leaseServer) resume(ctx context.Context, err error) {
+	for errors.Is(err, lease.ErrNotLeader) && ctx.Err() == nil {
+		locks.Pause(ctx, leasePause)
+		if o.e.lease.Cfg.Consensus.Barrier(ctx) == nil {
+			err = nil
+		}
+	}
+	if ctx.Err() == nil {
+		o.e.lease.Resume()
 	}
 }
 

@@ -20,7 +20,7 @@ func (noConsensus) Confirm(context.Context) (uint64, error)                 { re
 func (noConsensus) Barrier(context.Context) error                           { return errors.New("nobody") }
 func (noConsensus) Term() uint64                                            { return 0 }
 func (noConsensus) ApplyIn(context.Context, uint64, table.Command) error    { return table.ErrTerm }
-func (noConsensus) Alone() bool                                             { return false }
+func (noConsensus) Alone() (uint64, bool)                                   { return 0, false }
 func (noConsensus) Fault() error                                            { return nil }
 func (noConsensus) TransferLeadership(context.Context) error                { return nil }
 func (noConsensus) TransferLeadershipFromStalledDisk(context.Context) error { return nil }

@@ -241,7 +241,7 @@ func (x *consensusOf) ApplyIn(ctx context.Context, term uint64, c table.Command)
 	return x.view.Apply(ctx, c)
 }
 
-func (x *consensusOf) Alone() bool { return len(x.o.c.agreed.State().Nodes()) == 1 }
+func (x *consensusOf) Alone() (uint64, bool) { return 0, len(x.o.c.agreed.State().Nodes()) == 1 }
 
 func (x *consensusOf) Fault() error { return nil }
 

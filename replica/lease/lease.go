@@ -26,8 +26,9 @@ type Consensus interface {
 	// ApplyIn has a command decided in one term of this node's leadership or not at all. Its
 	// outcome is that of Table.Apply.
 	ApplyIn(ctx context.Context, term uint64, c table.Command) error
-	// Alone reports whether this node leads and no entry can be decided without it.
-	Alone() bool
+	// Alone reports whether this node leads and no entry can be decided without it, and how often
+	// that has begun.
+	Alone() (begun uint64, is bool)
 	// Fault returns why this node does not follow the table, for good or at this moment.
 	Fault() error
 	// TransferLeadership hands the leadership to another node, if this one has it.
@@ -69,6 +70,7 @@ type Lease struct {
 	Cfg         Config
 	Until       atomic.Int64  // by OwnClock; math.MaxInt64 without leases
 	lapses      atomic.Uint64 // number of times that the lease was regained after it had expired
+	suspended   atomic.Int64  // number of failovers for which Suspend was called, and Resume was not
 	rowsVersion atomic.Uint64 // changes when the rows of the node change
 	// Refresh brings the routes in line with the newest state of the table.
 	Refresh func()
@@ -100,12 +102,40 @@ func (l *Lease) Valid() bool {
 	if until == math.MaxInt64 || until != 0 && l.Cfg.OwnClock() < time.Duration(until) {
 		return true
 	}
-	return l.Cfg.Clock != nil && l.Cfg.Consensus.Alone()
+	if l.Cfg.Clock == nil || l.suspended.Load() > 0 {
+		return false
+	}
+	_, alone := l.Cfg.Consensus.Alone()
+	return alone
 }
 
-// Mark returns the number of lapses, for [Lease.HeldSince], and the version of the rows, for
-// [Lease.WaitUnchanged]. Take it before looking up the owner of a key.
-func (l *Lease) Mark() (spell, rows uint64) { return l.lapses.Load(), l.rowsVersion.Load() }
+// Suspend takes from the only voter the permission that it has without a lease, until Resume is
+// called. Its failover begins: another node answers for its ranges as soon as the entry is
+// decided, and this node may apply the entry later, or never if its table is stuck. A lease that it
+// was granted goes on, but the leader begins no failover before that has expired.
+func (l *Lease) Suspend() { l.suspended.Add(1) }
+
+// Resume undoes one Suspend, once the outcome of the failover is applied here.
+func (l *Lease) Resume() {
+	l.Refresh()
+	l.lapses.Add(1) // before the lease is valid again, as in Advance
+	l.suspended.Add(-1)
+}
+
+// Mark returns a number for [Lease.HeldSince], which grows with the lapses, and the version of the
+// rows, for [Lease.WaitUnchanged]. Take it before looking up the owner of a key.
+func (l *Lease) Mark() (spell, rows uint64) { return l.spell(), l.rowsVersion.Load() }
+
+// spell counts the lapses, and how often the node has become the only voter: before that, others
+// may have decided a failover while its lease had lapsed.
+func (l *Lease) spell() uint64 {
+	n := l.lapses.Load()
+	if l.Cfg.Clock != nil {
+		begun, _ := l.Cfg.Consensus.Alone()
+		n += begun
+	}
+	return n
+}
 
 // HeldSince reports whether the lease is valid and has not lapsed since the mark. Then no other
 // node has become the primary of the node's ranges since, except by a handoff of the node itself.
@@ -114,7 +144,7 @@ func (l *Lease) Mark() (spell, rows uint64) { return l.lapses.Load(), l.rowsVers
 // again. So if the lease is valid and the count is still that of the mark afterwards, the lease has
 // not lapsed in between. In the other order a new lease could begin between the checks.
 func (l *Lease) HeldSince(spell uint64) bool {
-	return l.Valid() && (l.lapses.Load() == spell || l.holder.Disabled.SameInterval)
+	return l.Valid() && (l.spell() == spell || l.holder.Disabled.SameInterval)
 }
 
 // WaitUnchanged waits until the lease is valid again, for most at the most and until one of the

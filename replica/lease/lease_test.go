@@ -27,7 +27,7 @@ func (nobody) Confirm(context.Context) (uint64, error)                 { return 
 func (nobody) Barrier(context.Context) error                           { return errors.New("nobody") }
 func (nobody) Term() uint64                                            { return 0 }
 func (nobody) ApplyIn(context.Context, uint64, table.Command) error    { return table.ErrTerm }
-func (nobody) Alone() bool                                             { return false }
+func (nobody) Alone() (uint64, bool)                                   { return 0, false }
 func (nobody) Fault() error                                            { return nil }
 func (nobody) TransferLeadership(context.Context) error                { return nil }
 func (nobody) TransferLeadershipFromStalledDisk(context.Context) error { return nil }

@@ -73,7 +73,8 @@ func (l *Lease) Stats(self string) Stats {
 	if l.Cfg.Clock == nil {
 		return s
 	}
-	s.Needed, s.Alone = true, l.Cfg.Consensus.Alone()
+	s.Needed = true
+	_, s.Alone = l.Cfg.Consensus.Alone()
 	if until := time.Duration(l.Until.Load()); until != 0 {
 		s.Left = until - l.Cfg.OwnClock()
 	}

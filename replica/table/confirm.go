@@ -143,8 +143,9 @@ func outdated(l *raft.Log) bool {
 }
 
 // Alone reports whether this node leads and alone has a vote: nothing is decided without
-// it. It stays true until just before that changes.
-func (t *Table) Alone() bool { return t.alone.Load() }
+// it. It stays true until just before that changes. begun counts how often it has become true, and
+// grows before it does.
+func (t *Table) Alone() (begun uint64, is bool) { return t.aloneBegun.Load(), t.alone.Load() }
 
 // updateAlone is called by one goroutine, the one that also changes the voters.
 func (t *Table) updateAlone() {
@@ -155,7 +156,13 @@ func (t *Table) updateAlone() {
 			own = own || s.ID == raft.ServerID(t.disk.server)
 		}
 	}
-	if was := t.alone.Swap(voters == 1 && own && t.raft.State() == raft.Leader); was != t.alone.Load() {
-		t.listeners.notify()
+	now := voters == 1 && own && t.raft.State() == raft.Leader
+	if now == t.alone.Load() {
+		return
 	}
+	if now {
+		t.aloneBegun.Add(1)
+	}
+	t.alone.Store(now)
+	t.listeners.notify()
 }

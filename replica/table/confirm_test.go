@@ -132,19 +132,23 @@ func TestCommandOfOneTerm(t *testing.T) {
 func TestAloneUntilThereIsAnotherVote(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		first := g.open("n0")
-		if first.Alone() {
+		alone := func(t *Table) bool { _, is := t.Alone(); return is }
+		if alone(first) {
 			t.Error("without a cluster")
 		}
 		g.must(first.Found(g.context(), found("n0", 16)))
-		g.until(first.Alone, "n0 is alone")
+		g.until(func() bool { return alone(first) }, "n0 is alone")
+		if begun, _ := first.Alone(); begun != 1 {
+			t.Errorf("it has begun %d times", begun)
+		}
 		g.must(g.open("n1").Apply(g.context(), &Register{Node: "n1", Incarnation: 1}))
 		g.until(func() bool { return len(first.servers()) == 2 }, "n1 follows")
-		if !first.Alone() || g.tables["n1"].Alone() {
+		if !alone(first) || alone(g.tables["n1"]) {
 			t.Error("n1 has no vote, but counts")
 		}
 		g.must(g.open("n2").Apply(g.context(), &Register{Node: "n2", Incarnation: 1}))
 		g.until(func() bool {
-			if len(first.Voters()) > 1 && first.Alone() {
+			if len(first.Voters()) > 1 && alone(first) {
 				t.Fatal("alone beside another vote")
 			}
 			return len(first.Voters()) == 3

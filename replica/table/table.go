@@ -53,6 +53,7 @@ type Table struct {
 	heartbeatMu     sync.RWMutex   // held while a heartbeat is handled
 	heartbeatsEnded bool           // none is any more
 	alone           atomic.Bool
+	aloneBegun      atomic.Uint64
 	opened          atomic.Bool // raft is there
 	abstains        atomic.Bool // see Config.Abstains
 }

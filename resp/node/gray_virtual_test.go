@@ -253,3 +253,46 @@ func replacesGray(t *testing.T, seed uint64, state grayState, leads bool) {
 	}
 	c.close()
 }
+
+// The only voter cannot apply what it decides, so it does not hear that it is replaced: it answers
+// for none of its keys from before the other node can.
+func TestOnlyVoterStopsAnsweringWhenItIsReplaced(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		of := map[string]*gray{"a": {}, "b": {}}
+		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) {
+			of[cfg.ID].under(cfg)
+			cfg.ForwardTimeout = time.Second
+		})
+		c.start("a")
+		c.start("b", "a")
+		c.settled()
+		c.backups(1)
+		c.inSync(1)
+		key, at, other := c.keyAt("a", "b"), c.client("a"), c.client("b")
+		defer func() { _, _ = at.Close(), other.Close() }()
+		if err := at.Set(t.Context(), key, "before", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		end := of["a"].hang()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() { _, _ = c.nodes["b"].cluster.table.Apply(ctx, &table.SetMoves{Throttle: new(int64)}) }()
+		c.within(30*time.Second, "b answers for the key", func() bool {
+			row, _ := c.nodes["b"].cluster.table.State().Row(c.nodes["b"].cluster.strategy.Token([]byte(key)))
+			return row.Primary == "b" && other.Set(t.Context(), key, "after", 0).Err() == nil
+		})
+		for range 5 {
+			if got, err := at.Get(t.Context(), key).Result(); err == nil && got != "after" {
+				t.Errorf("the node that was replaced answers %q", got)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		end()
+		c.within(time.Minute, "both nodes answer", func() bool {
+			got, err := at.Get(t.Context(), key).Result()
+			return err == nil && got == "after"
+		})
+		c.ready("a")
+		c.close()
+	})
+}
