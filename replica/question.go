@@ -11,22 +11,23 @@ import (
 
 // Kinds of questions between engines: the first byte of each.
 const (
-	questionLease = 'L'
-	questionFence = 'F'
-	questionScrub = 'S'
-	questionReach = 'R'
+	questionLease    = 'L'
+	questionFence    = 'F'
+	questionScrub    = 'S'
+	questionReach    = 'R'
+	questionRecreate = 'C'
 )
 
-// maxQuestion bounds a question and its answer, in bytes; maxScrub those of a scrub, which contain
-// keys.
+// maxQuestion bounds a question and its answer, in bytes; maxLong those of a scrub, which contain
+// keys, and of a recreation, which names rows.
 const (
 	maxQuestion = 64 << 10
-	maxScrub    = 16 << 20
+	maxLong     = 16 << 20
 )
 
 func bound(kind byte) int {
-	if kind == questionScrub {
-		return maxScrub
+	if kind == questionScrub || kind == questionRecreate {
+		return maxLong
 	}
 	return maxQuestion
 }
@@ -79,6 +80,12 @@ func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]by
 			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
 		return json.Marshal(e.reachAll(ctx, r.Nodes))
+	case questionRecreate:
+		var r recreateRequest
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
+		}
+		return json.Marshal(e.answerRecreate(ctx, &r))
 	case questionScrub:
 		var r scrub.Request
 		if err := json.Unmarshal(text, &r); err != nil {

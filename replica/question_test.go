@@ -27,10 +27,11 @@ func (noConsensus) TransferLeadershipFromStalledDisk(context.Context) error { re
 
 // Whatever another node asks, there is an answer or an error.
 func FuzzAnswer(f *testing.F) {
-	for _, q := range []any{&leaseRequest{Incarnation: 1, Wall: 2, Applied: 3, Refusing: 4}, &lease.FenceRequest{Node: "a", Incarnation: 3}} {
+	for _, q := range []any{&leaseRequest{Incarnation: 1, Wall: 2, Applied: 3, Refusing: 4}, &lease.FenceRequest{Node: "a", Incarnation: 3}, &recreateRequest{[]string{"a"}, table.Encode(&table.Recreate{Node: "b"})}} {
 		text, _ := json.Marshal(q)
 		f.Add(append([]byte{questionLease}, text...))
 		f.Add(append([]byte{questionFence}, text...))
+		f.Add(append([]byte{questionRecreate}, text...))
 	}
 	f.Add([]byte(strings.Repeat("L", maxQuestion+1)))
 	f.Add([]byte{})

@@ -30,6 +30,10 @@ const (
 	FailoverJoined   Step = "failover: a member is where the new primary is"
 )
 
+// RecreationHeld is the step of a recreation, on the leader, from which on the nodes that had the
+// ranges get no lease.
+const RecreationHeld Step = "recreation: no lease for the nodes that had the ranges"
+
 // Steps of a handoff and of a change of bounds: on the source, except HandoffTaken.
 const (
 	HandoffTaken   Step = "handoff: the target begins to receive"
@@ -42,7 +46,7 @@ const (
 	PromotionDone  Step = "promotion: decided"
 )
 
-// Steps are all steps, in order.
+// Steps are those of writes, sets, failovers and handoffs, in order.
 var Steps = []Step{
 	WriteGiven, WriteSent, WriteTaken, WriteAcked, WriteFreed,
 	ShrinkDue, ShrinkDecided, GrowthCounted, GrowthAdmitted,

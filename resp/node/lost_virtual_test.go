@@ -12,6 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -110,6 +112,61 @@ func TestLostRangeIsNeverEmpty(t *testing.T) {
 			_ = cl.Close()
 		}
 		_ = client.Close()
+		c.close()
+	})
+}
+
+// The node that had the ranges comes back while they are created again: it gets no lease before the
+// outcome is known, so it answers with nothing that it had.
+func TestRecreateKeepsLeasesFromNodesThatHadTheRanges(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		held, decide := make(chan struct{}), make(chan struct{})
+		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) {
+			cfg.Backups = 0
+			steps := cfg.env.Steps
+			cfg.env.Steps = func(s step.Step) {
+				if s == step.RecreationHeld {
+					close(held)
+					<-decide
+				}
+				steps(s)
+			}
+		})
+		c.three()
+		leader := c.leader()
+		victim := c.other(leader)
+		through := c.other(leader, victim) // asks the leader
+		key, client := c.ownKey(victim), c.client(victim)
+		defer func() { _ = client.Close() }()
+		if err := client.Set(t.Context(), key, "old", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		c.net.Move(1, c.nodes[victim].ip)
+		created := make(chan error, 1)
+		go func() {
+			for end := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+				if _, err := c.do(through, "RING", "RECREATE", "ALL"); err == nil || time.Now().After(end) {
+					created <- err
+					return
+				}
+			}
+		}()
+		<-held
+		c.net.Move(0, c.nodes[victim].ip)
+		c.within(time.Minute, "the node has asked for leases again", func() bool {
+			return strings.Contains(c.nodes[victim].cluster.engine.LeaseStats().Fault, lease.ErrReplaced.Error())
+		})
+		for range 30 {
+			if c.nodes[victim].cluster.engine.LeaseStats().Valid {
+				t.Fatal("the node has a lease")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		close(decide)
+		if err := <-created; err != nil {
+			t.Fatal(err)
+		}
+		c.within(time.Minute, "the key is there, and empty", func() bool { return client.Get(t.Context(), key).Err() == redis.Nil })
 		c.close()
 	})
 }

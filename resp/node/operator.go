@@ -164,6 +164,12 @@ const unknownOutcomeTimeout = 5 * time.Second
 // reports whether a state has what was ordered.
 func (c *cluster) propose(ctx context.Context, order table.Command, shows func(*table.State) bool) error {
 	_, err := c.table.Apply(ctx, order)
+	return outcome(ctx, c, err, shows)
+}
+
+// outcome is the result of an order, by the error of proposing it. If that is not known, it waits until the
+// table shows the order.
+func outcome(ctx context.Context, c *cluster, err error, shows func(*table.State) bool) error {
 	switch {
 	case errors.Is(err, table.ErrNoLeader):
 		return errors.New("the cluster has no leader: a majority of its voters cannot be reached, and nothing has changed")

@@ -21,7 +21,6 @@ const (
 	askEnter   = "enter"   // may this node enter the cluster?
 	askPromise = "promise" // will the other one enter what this node founds?
 	askChoice  = "choice"  // what has it chosen?
-	askSilent  = "silent"  // of the leader: are the leases of these nodes over?
 )
 
 type question struct {
@@ -29,8 +28,6 @@ type question struct {
 	Generation uint64        `json:"generation,string"`
 	Expect     int           `json:"expect,omitempty"`
 	Wants      placing.Wants `json:"wants"`
-	// Nodes are those whose leases the question is about.
-	Nodes []string `json:"nodes,omitempty"`
 }
 
 // An answer without a refusal is a yes.
@@ -92,11 +89,6 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 	case askChoice:
 		b := c.entry.chosenMembership()
 		a = &answer{Generation: b.Generation, Founder: b.Founder}
-	case askSilent:
-		a = new(answer)
-		if err := c.recreation.checkSilent(q.Nodes); err != nil {
-			a.Refusal = err.Error()
-		}
 	default:
 		a = &answer{Refusal: fmt.Sprintf("node %s does not know the question %.40q", c.n.id, q.Kind)}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
@@ -112,25 +111,21 @@ func (rc *recreation) lostRows(st *table.State) []*table.Row {
 	return rows
 }
 
-// recreateRows has the table recreate rows, once no node can still be answering for them.
+// recreateRows has the leader decide that rows are created again, once no node can still be answering
+// for them.
 func (rc *recreation) recreateRows(ctx context.Context, rows []*table.Row, taker table.Node) error {
 	st := rc.c.table.State()
 	var holders []string
+	again := &table.Recreate{Node: taker.ID, Incarnation: taker.Incarnation}
 	for _, row := range rows {
+		again.Rows = append(again.Rows, row.Ref())
 		for holder := range copyHolders(st, row) {
 			if !slices.Contains(holders, holder) {
 				holders = append(holders, holder)
 			}
 		}
 	}
-	if err := rc.checkLeasesOver(ctx, holders); err != nil {
-		return err
-	}
-	again := &table.Recreate{Node: taker.ID, Incarnation: taker.Incarnation}
-	for _, row := range rows {
-		again.Rows = append(again.Rows, row.Ref())
-	}
-	return rc.c.propose(ctx, again, func(st *table.State) bool {
+	return outcome(ctx, rc.c, rc.c.engine.Recreate(ctx, holders, again), func(st *table.State) bool {
 		for _, row := range rows {
 			if now, ok := st.Row(row.Range.Start); !ok || now.Lineage == row.Lineage {
 				return false
@@ -138,34 +133,6 @@ func (rc *recreation) recreateRows(ctx context.Context, rows []*table.Row, taker
 		}
 		return true
 	})
-}
-
-// leaseLongest is more than a lease lasts, with its margin, by any clock.
-const leaseLongest = 3 * time.Second
-
-// checkLeasesOver asks the leader whether nodes can still be answering.
-func (rc *recreation) checkLeasesOver(ctx context.Context, nodes []string) error {
-	leader, self := rc.c.table.Leader()
-	switch {
-	case self || leader == "": // without a leader nothing is agreed on
-		return rc.checkSilent(nodes)
-	}
-	a, err := rc.c.ask(ctx, leader, &question{Kind: askSilent, Nodes: nodes})
-	if err == nil && a.Refusal != "" {
-		err = errors.New(a.Refusal)
-	}
-	return err
-}
-
-// checkSilent is an error if this node, as the leader, may have let one of the nodes answer
-// until now.
-func (rc *recreation) checkSilent(nodes []string) error {
-	for _, node := range nodes {
-		if d, ok := rc.c.engine.LeaseSilence(node); ok && d < leaseLongest {
-			return fmt.Errorf("%s may still be answering clients: try again in a few seconds", node)
-		}
-	}
-	return nil
 }
 
 // keysAt returns the number of keys that a node has in rows, whichever node serves them.
