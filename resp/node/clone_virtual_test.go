@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/lastrun"
 )
 
 // clone starts a copy of the directory of a running node, as the same node at another address.
@@ -20,12 +21,12 @@ func (c *virtualCluster) clone(id, name string, join ...string) {
 		c.t.Fatal(err)
 	}
 	// The files of the store lie in memory, so the copy is not found to be one.
-	last, err := loadRun(dir)
+	last, err := lastrun.Load(dir)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	last.Copied, last.Apart, last.Lost = true, true, true
-	if err := last.save(dir); err != nil {
+	if err := last.Save(dir); err != nil {
 		c.t.Fatal(err)
 	}
 	c.nodes[name] = &virtualNode{

@@ -156,7 +156,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 	}
 	c.table, err = table.Open(cfg.env.Tune.OfTable(table.Config{
-		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
+		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.Abstains(), Transport: layer, Address: c.raftAddr,
 		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Applied: n.decisions.Note, Logger: cfg.Logger, Hooks: cfg.env.Table,
 	}))
 	if err != nil {

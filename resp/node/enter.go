@@ -209,7 +209,7 @@ func (en *entry) register() error {
 		Node: en.c.n.id, Incarnation: en.c.incarnation, Weight: cfg.Weight,
 		HasPins: cfg.Pin != "", Pins: en.c.pins.Tokens, OnlyPins: en.c.pins.Only, Role: cfg.tableRole(),
 	}
-	r.Intact, r.After = en.c.n.run.intact()
+	r.Intact, r.After = en.c.n.run.Intact()
 	if !en.beginRegistering() {
 		return errAbandoned
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
 	"github.com/ringside-kv/ringside/resp/node/internal/environment"
+	"github.com/ringside-kv/ringside/resp/node/internal/lastrun"
 	"github.com/ringside-kv/ringside/resp/node/internal/listeners"
 	"github.com/ringside-kv/ringside/resp/page"
 	"github.com/ringside-kv/ringside/ring"
@@ -52,7 +53,7 @@ type Node struct {
 	traces    *trace.Exporter // nil: none
 	decisions decisions.Log
 
-	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
+	run lastrun.Run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
 	secret peerSecret // that other nodes prove, set before any of them can connect
 	key    []byte     // likewise
@@ -134,7 +135,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	settled := n.cfg.store(token, replaceable)
-	if settled.Used, err = hasRun(n.cfg.Dir); err != nil {
+	if settled.Used, err = lastrun.Exists(n.cfg.Dir); err != nil {
 		return err
 	}
 	if n.store, err = n.cfg.env.OpenStore(settled); err != nil {

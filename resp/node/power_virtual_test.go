@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/node/internal/lastrun"
 	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -49,12 +50,12 @@ func (c *virtualCluster) powerLoss(id string) {
 		c.t.Fatal(err)
 	}
 	c.buried(v, dir, v.fs.LosePower(c.rnd, c.rnd.IntN(101)))
-	last, err := loadRun(dir)
+	last, err := lastrun.Load(dir)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	last.Boot = "before" // the machine has started again
-	if err := last.save(dir); err != nil {
+	if err := last.Save(dir); err != nil {
 		c.t.Fatal(err)
 	}
 }

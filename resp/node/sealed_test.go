@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/node/internal/lastrun"
 )
 
 // A flipped bit in a file that says what a directory is either changes nothing or is found.
@@ -47,9 +49,9 @@ func TestFlippedBitsInFilesOfADirectoryAreNotBelieved(t *testing.T) {
 			},
 		},
 		{
-			name: runFile, v: run{Format: runFormat, Incarnation: 12345, Boot: "boot", Fsync: "everysec", Registered: 12345, Place: "here", Bus: "host:1"},
-			load:    func(dir string) (any, error) { return loadRun(dir) },
-			nothing: run{},
+			name: lastrun.File, v: lastrun.Run{Format: lastrun.Format, Incarnation: 12345, Boot: "boot", Fsync: "everysec", Registered: 12345, Place: "here", Bus: "host:1"},
+			load:    func(dir string) (any, error) { return lastrun.Load(dir) },
+			nothing: lastrun.Run{},
 		},
 	} {
 		t.Run(file.name, func(t *testing.T) {

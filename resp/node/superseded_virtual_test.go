@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/lastrun"
 )
 
 // A start of a node that is no longer the registered one has lost its place for good: another
@@ -74,12 +75,12 @@ func TestCopiedDirectoryAnswersOnceItsOriginalHasNoLease(t *testing.T) {
 		c.three()
 		for _, copied := range []bool{false, true} {
 			c.stop("c")
-			last, err := loadRun(c.nodes["c"].dir)
+			last, err := lastrun.Load(c.nodes["c"].dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			last.Copied, last.Bus = copied, "10.0.0.99:16379"
-			if err := last.save(c.nodes["c"].dir); err != nil {
+			if err := last.Save(c.nodes["c"].dir); err != nil {
 				t.Fatal(err)
 			}
 			c.start("c", "a")
