@@ -17,7 +17,8 @@ Without the majority a cluster answers nothing: reads and writes are refused wit
 CLUSTERDOWN until enough nodes are back. If they never will be, stop the nodes that are
 left and run this once, with the directories of all of them; then start them again.
 
-  Each range goes on at a node that has all that was acknowledged of it.
+  Each range goes on at a node that has all that was acknowledged of it. If no such
+  copy is left, it goes on at one that may have lost the last writes, and is reported.
   Ranges that none of these nodes has are refused until RING RECREATE.
   The cluster gets a new generation. Nodes of the old one, should they come back, are
   refused: start them with empty directories.
@@ -79,6 +80,10 @@ func printRecovery(w io.Writer, r *node.Recovery, dry bool) {
 			fmt.Fprintf(w, "left out    %s\n", strings.Join(t.Gone, ", "))
 		}
 		fmt.Fprintf(w, "ranges      %d go on where they were, %d at a node that had a copy\n", t.Ranges, t.Promoted)
+		if t.Doubtful > 0 {
+			fmt.Fprintf(w, "incomplete  %d ranges go on at %s, which may have lost the last acknowledged writes: no complete copy is left\n",
+				t.Doubtful, strings.Join(t.Incomplete, ", "))
+		}
 		if t.Lost > 0 {
 			fmt.Fprintf(w, "lost        %d ranges, which only %s had: refused until RING RECREATE ALL\n", t.Lost, strings.Join(t.Missed, ", "))
 		}

@@ -115,8 +115,14 @@ func (d *draft) confirm(row *Row) {
 // doubtful reports whether all that a row has is a primary that was started again and has not
 // proved that it lost nothing.
 func (d *draft) doubtful(row *Row) bool {
+	return len(row.Backups) == 0 && d.restartedWithLoss(row)
+}
+
+// restartedWithLoss reports whether the primary of a row was started again, has not proved that it
+// lost nothing, and no failover has decided since then which copy goes on.
+func (d *draft) restartedWithLoss(row *Row) bool {
 	n, _ := d.Node(row.Primary)
-	return len(row.Backups) == 0 && row.Incarnation != n.Incarnation && !n.Intact
+	return row.Incarnation != n.Incarnation && !n.Intact
 }
 
 func placeOf(handoffs []*Handoff, id uint64) (int, bool) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,31 +124,38 @@ type Recovered struct {
 	// Kept are the ranges that go on: Ranges at the node that served them, and Promoted
 	// at one that had a copy. Lost have no copy at any of the nodes that are left.
 	Ranges, Promoted, Lost int
+	// Doubtful counts the ranges that go on at a node that may have lost acknowledged writes,
+	// since no complete copy is left; Incomplete names these nodes.
+	Doubtful   int
+	Incomplete []string
 	// Gone are the nodes that are left out, and Missed those of them that stay in the
 	// table since no other node has ranges of theirs.
 	Gone, Missed []string
 }
 
+// A Survivor is a node that is left.
+type Survivor struct {
+	ID string
+	// Incomplete reports that its directory may have lost acknowledged writes of which the
+	// table does not know: its last start was not registered, or the machine lost them since.
+	Incomplete bool
+}
+
 // Recover makes a table, at an index above all others, of the nodes that are left. Each
 // range goes on, under a new epoch, at one of them that has everything acknowledged of it:
 // the one that served it, else the first in the order of succession. The others get their
-// copies again, by digests, since it is unknown how far each had come.
-func (s *State) Recover(index, generation uint64, left []string) *Recovered {
+// copies again, by digests, since it is unknown how far each had come. A node that may have
+// lost something is chosen only where no complete copy is left.
+func (s *State) Recover(index, generation uint64, left []Survivor) *Recovered {
 	d := s.draft(index)
 	r := &Recovered{State: d.State}
 	d.cluster.Generation = generation
 	d.cancel(func(*Handoff) bool { return true })
-	missed := make(map[string]bool)
+	missed, incomplete := make(map[string]bool), make(map[string]bool)
 	d.change(func(*Row) bool { return true }, func(row *Row) {
 		row.Op = Op{}
 		row.Learners, row.Starts = nil, nil
-		heir := ""
-		for i, node := range append([]string{row.Primary}, row.Backups...) {
-			if (i > 0 || !d.Emptied(row)) && slices.Contains(left, node) {
-				heir = node
-				break
-			}
-		}
+		heir, complete := d.heir(row, left)
 		row.Epoch++
 		switch heir {
 		case "":
@@ -161,12 +169,17 @@ func (s *State) Recover(index, generation uint64, left []string) *Recovered {
 		default:
 			r.Promoted++
 		}
+		if !complete {
+			r.Doubtful++
+			incomplete[heir] = true
+		}
 		row.Primary, row.Backups = heir, nil
 		row.Incarnation = d.incarnation(heir)
 	})
+	r.Incomplete = slices.Sorted(maps.Keys(incomplete))
 	for i := range d.nodes {
 		n := &d.nodes[i]
-		if n.State == Gone || slices.Contains(left, n.ID) {
+		if n.State == Gone || slices.ContainsFunc(left, func(v Survivor) bool { return v.ID == n.ID }) {
 			continue
 		}
 		r.Gone = append(r.Gone, n.ID)
@@ -178,6 +191,25 @@ func (s *State) Recover(index, generation uint64, left []string) *Recovered {
 	}
 	d.replan()
 	return r
+}
+
+// heir returns the node at which a row goes on, and whether it has everything that was acknowledged
+// of the row; nothing if no copy is left.
+func (d *draft) heir(row *Row, left []Survivor) (id string, complete bool) {
+	for i, node := range append([]string{row.Primary}, row.Backups...) {
+		at := slices.IndexFunc(left, func(v Survivor) bool { return v.ID == node })
+		isPrimary := i == 0
+		if at < 0 || isPrimary && d.Emptied(row) {
+			continue
+		}
+		if !left[at].Incomplete && !(isPrimary && d.restartedWithLoss(row)) {
+			return node, true
+		}
+		if id == "" {
+			id = node
+		}
+	}
+	return id, false
 }
 
 // WriteRecovered makes a directory in which a node finds a table as if it had followed it

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/internal/machine"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/internal/lastrun"
 )
 
 // # Continuing without the majority
@@ -75,6 +77,9 @@ type survivor struct {
 	plan       *recoveryPlan // of an earlier recovery
 	remains    *table.Remains
 	id         string
+	// incomplete reports that by the record of its last start the directory may have lost
+	// acknowledged writes.
+	incomplete bool
 }
 
 // Recover continues a cluster that has lost the majority of its voters for good, with the nodes of
@@ -125,6 +130,9 @@ func openSurvivor(dir string) (*survivor, error) {
 		return nil, fmt.Errorf("%w: %s is in no cluster", ErrRecover, dir)
 	}
 	s := &survivor{dir: dir, membership: b}
+	if s.incomplete, err = mayHaveLost(dir); err != nil {
+		return nil, err
+	}
 	if s.plan, err = loadPlan(dir); err != nil {
 		return nil, err
 	}
@@ -141,6 +149,18 @@ func openSurvivor(dir string) (*survivor, error) {
 		return nil, fmt.Errorf("%w: the table in %s does not know the node that it belongs to", ErrRecover, dir)
 	}
 	return s, nil
+}
+
+// mayHaveLost reports whether a directory may have lost acknowledged writes since the cluster has
+// registered a start of its node. A directory without a record, as of parts from another machine,
+// tells nothing.
+func mayHaveLost(dir string) (bool, error) {
+	if known, err := lastrun.Exists(dir); err != nil || !known {
+		return false, err
+	}
+	last, err := lastrun.Load(dir)
+	around := lastrun.Conditions{Boot: machine.BootID(), Place: machine.FileIdentity(filepath.Join(dir, lockFile))}
+	return last.Lost || !last.Survived(around), err
 }
 
 // loadAnyMembership is for a directory of whatever cluster.
@@ -213,13 +233,13 @@ func makePlan(left []*survivor, newest *survivor) (*recoveryPlan, *Recovery, err
 		Format: planFormat, Cluster: newest.membership.Cluster, From: newest.membership.Generation, To: newGeneration(),
 	}
 	index := uint64(0)
-	var ids []string
+	var nodes []table.Survivor
 	for _, s := range left {
 		n, ok := st.Node(s.id)
 		if !ok || n.State == table.Gone || n.Server != s.remains.Server {
 			return nil, nil, fmt.Errorf("%w: by the table in %s, which is the newest, %s in %s is not of the cluster any more", ErrRecover, newest.dir, s.id, s.dir)
 		}
-		ids = append(ids, s.id)
+		nodes = append(nodes, table.Survivor{ID: s.id, Incomplete: s.incomplete})
 		p.Nodes = append(p.Nodes, recoveryNode{s.id, s.remains.Server})
 		p.Term, index = max(p.Term, s.remains.Term), max(index, s.remains.Index)
 		if n.Role == table.Store && (p.Voter == "" || s == newest) {
@@ -230,7 +250,7 @@ func makePlan(left []*survivor, newest *survivor) (*recoveryPlan, *Recovery, err
 		return nil, nil, fmt.Errorf("%w: none of the directories is one of a node that holds data", ErrRecover)
 	}
 	p.Term++
-	made := st.Recover(index+1, p.To, ids)
+	made := st.Recover(index+1, p.To, nodes)
 	if err := made.State.Check(); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrRecover, err)
 	}
