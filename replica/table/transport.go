@@ -25,6 +25,7 @@ type clusterTransport struct {
 // entries by another.
 func (n *clusterTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	if !isHeartbeat(args) {
+		n.withholdDemotion(id, args)
 		return n.table.appendUntilAnswered(n.Transport, id, target, args, resp)
 	}
 	asked := n.table.contacts.number()
