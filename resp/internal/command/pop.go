@@ -89,11 +89,34 @@ func (x *Call) PopOrBlock(w Want, there func(x *Call, key []byte) (there, ok boo
 	switch i, ok := x.firstThere(w.Keys, there); {
 	case !ok:
 	case i < 0:
+		take := w.Serve
+		w.Serve = func(x *Call, key []byte) { take(x, x.firstServed(&w, key)) }
 		x.Host.Block(w)
 	default:
 		w.Serve(x, w.Keys[i])
 	}
 }
+
+// firstServed is the first key of a want that has a value for it: key itself, or one before it that the unit has
+// written, too.
+func (x *Call) firstServed(w *Want, key []byte) []byte {
+	for _, k := range w.Keys {
+		if string(k) == string(key) {
+			break
+		}
+		if !x.HoldsLatch(k) {
+			continue
+		}
+		if v, err := x.Unit.Peek(k); err == nil && v.Type == w.Type {
+			return k
+		}
+	}
+	return key
+}
+
+// HoldsLatch reports whether the unit has the latch of a key. While a want waits for keys, only a unit that has the latch
+// of one has written a value there that the want is to have.
+func (x *Call) HoldsLatch(key []byte) bool { return x.Unit.HasLatch(x.Unit.Place(key)) }
 
 // ParsePatience reads for how many seconds a command may wait, with a fraction perhaps; 0 is
 // for ever. It has replied, and returns false, if the argument says no such time.

@@ -17,8 +17,8 @@ type Want struct {
 	// Ready tells whether the value of a key, which is of the type, is wanted; nil if any is.
 	// It changes nothing.
 	Ready func(x *Call, key []byte) bool
-	// Serve takes what it wants from the value of a key, and replies. It runs in the unit of
-	// somebody else, as a call with the command's own arguments; it must not keep the call
+	// Serve takes what it wants from the value of a key, and of others that the unit has the latches of, and replies.
+	// It runs in the unit of another command, as a call with the command's own arguments; it must not keep the call
 	// that it was made by.
 	Serve func(x *Call, key []byte)
 	// Gone returns the error reply where a key is gone or has another type, if that ends the wait;

@@ -2,6 +2,7 @@ package streams
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -18,19 +19,58 @@ func awaitEntries(x *command.Call, r *streamRead, after []collection.ID) {
 		memo, _ = id.AppendText(memo)
 		memo = append(memo, ' ')
 	}
+	newest := make([]bool, len(r.ids)) // the newest entry is wanted, whenever it came
+	for i, word := range r.ids {
+		newest[i] = string(word) == "+"
+	}
 	x.Host.Block(command.Want{
 		Timeout: time.Duration(r.timeout) * time.Millisecond, Keys: r.keys, Type: store.Stream, Memo: memo,
 		Ready: func(x *command.Call, key []byte) bool {
-			return openStream(x, &x.Stream, key) && hasBehind(x, &x.Stream, key, after[indexOf(r.keys, key)])
+			if !openStream(x, &x.Stream, key) {
+				return false
+			}
+			for i := range r.keys {
+				if string(r.keys[i]) == string(key) && (newest[i] && x.Stream.Len() > 0 || hasBehind(x, &x.Stream, key, after[i])) {
+					return true
+				}
+			}
+			return false
 		},
 		Serve: func(x *command.Call, key []byte) {
-			_, err := readStream(x, key, after[indexOf(r.keys, key)], r.count)
-			if err == nil {
-				insertStreams(x, 0, 1)
+			n := 0
+			for i, k := range r.keys {
+				served, err := serveEntries(x, k, string(k) == string(key), after[i], newest[i], r.count)
+				if err != nil {
+					endReply(x, err)
+					return
+				}
+				if served {
+					n++
+				}
 			}
-			endReply(x, err)
+			insertStreams(x, 0, n)
+			endReply(x, nil)
 		},
 	})
+}
+
+// serveEntries is readStream for a command that has waited: for the stream that has got something, or one that the unit
+// may have written, too. The newest entry is to be read if newest is true.
+func serveEntries(x *command.Call, key []byte, got bool, after collection.ID, newest bool, count int64) (served bool, err error) {
+	if !got && !x.HoldsLatch(key) {
+		return false, nil
+	}
+	s := &x.Stream
+	if err = s.Open(x.Unit, key); errors.Is(err, collection.ErrType) && !got {
+		return false, nil
+	}
+	if err == nil && newest {
+		after, err = beforeNewest(x, s, key)
+	}
+	if err != nil {
+		return false, err
+	}
+	return readStream(x, key, after, count)
 }
 
 // remembered is what "$" meant for the i-th stream when the command began to wait.
@@ -54,15 +94,6 @@ func hasBehind(x *command.Call, s *collection.Stream, key []byte, after collecti
 		return false
 	})
 	return found && err == nil
-}
-
-func indexOf(keys [][]byte, key []byte) int {
-	for i := range keys {
-		if string(keys[i]) == string(key) {
-			return i
-		}
-	}
-	return 0
 }
 
 // awaitNews waits for an entry that a group was not given yet in one of some streams, or with CLAIM for
@@ -89,22 +120,44 @@ func awaitNews(x *command.Call, r *streamRead) {
 			return err == nil && (g.g == nil || g.claimable(x, r, alarm) || hasBehind(x, &g.s, key, g.g.Last))
 		},
 		Serve: func(x *command.Call, key []byte) {
-			g, err := open(x, key)
-			if err == nil && g.g == nil {
-				x.Error(missingGroup(key, r.group))
+			reads := make([]*groupRead, 0, len(r.keys))
+			for _, k := range r.keys {
+				if string(k) != string(key) && !x.HoldsLatch(k) {
+					continue
+				}
+				g, err := open(x, k)
+				switch {
+				case errors.Is(err, collection.ErrType):
+					x.Error(command.MsgWrongType)
+				case err != nil:
+					x.Abort(err)
+				case g.g == nil:
+					x.Error(missingGroup(k, r.group))
+				default:
+					reads = append(reads, g)
+					continue
+				}
 				return
 			}
-			served := false
-			if err == nil {
-				served, err = g.serve(x, r)
+			n := 0
+			for i, g := range reads {
+				err := g.reopen(x, i > 0, r.group)
+				served := false
+				if err == nil {
+					served, err = g.serve(x, r)
+				}
+				if err != nil {
+					x.Buf = x.Buf[:0]
+					x.Abort(err)
+					return
+				}
+				if served {
+					n++
+				}
 			}
-			switch {
-			case err != nil:
-				x.Buf = x.Buf[:0]
-				x.Abort(err)
-			case served:
-				insertStreams(x, 0, 1)
-			default: // what was ready is not
+			if n > 0 {
+				insertStreams(x, 0, n)
+			} else { // what was ready is not
 				x.NullArray()
 			}
 		},

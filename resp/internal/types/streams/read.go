@@ -155,13 +155,11 @@ func readAfter(x *command.Call, r *streamRead) (after []collection.ID, ok bool) 
 			if after[i], ok = remembered(x, i); !ok {
 				after[i] = s.Last
 			}
-		case "+":
-			if after[i], ok = remembered(x, i); !ok {
-				var err error
-				if after[i], err = beforeNewest(x, s, r.keys[i]); err != nil {
-					x.Fail(err)
-					return nil, false
-				}
+		case "+": // after a wait, too
+			var err error
+			if after[i], err = beforeNewest(x, s, r.keys[i]); err != nil {
+				x.Fail(err)
+				return nil, false
 			}
 		case ">":
 			x.Error("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
