@@ -162,10 +162,15 @@ type refusal struct {
 func (r *refusal) Error() string { return r.words }
 func (r *refusal) Unwrap() error { return r.reason }
 
+// answerProbe answers with the index that the library has handed over for application. A node that
+// does not come to the end of an entry has not caught up, however few entries it lacks.
 func (t *Table) answerProbe() []byte {
 	c := writer()
 	c.buf = append(c.buf, replyProbe)
 	server, applied := t.disk.server, t.raft.AppliedIndex()
+	if t.fsm.applyingFor() > t.cfg.HeartbeatTimeout {
+		applied = 0
+	}
 	c.text(&server)
 	c.number(&applied)
 	return c.buf

@@ -37,14 +37,19 @@ const stuckAfter = 2 * time.Second
 
 // stuck is why this node does not follow the table at this moment; nil if it does.
 func (f *fsm) stuck() error {
-	began := f.began.Load()
-	if began == 0 {
-		return nil
-	}
-	if took := time.Since(f.opened) - time.Duration(began); took >= stuckAfter {
+	if took := f.applyingFor(); took >= stuckAfter {
 		return fmt.Errorf("table: %w: one entry has taken %v so far", ErrStuck, took.Round(time.Millisecond))
 	}
 	return nil
+}
+
+// applyingFor is for how long the present entry has been in application; 0 if none is.
+func (f *fsm) applyingFor() time.Duration {
+	began := f.began.Load()
+	if began == 0 {
+		return 0
+	}
+	return time.Since(f.opened) - time.Duration(began)
 }
 
 // An outcome is what became of a proposed command.

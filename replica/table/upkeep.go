@@ -82,14 +82,22 @@ func (u *groupUpkeep) isAffected(t *Table) bool {
 	})
 }
 
-// run does what is missing, one change after the other; what fails is tried again on
-// the next round.
+// run does what is missing, and hands the leadership over if this node does not follow the table,
+// or ceases to meanwhile.
 func (u *groupUpkeep) run(t *Table) error {
-	if t.Fault() != nil {
-		return t.transferLeadership()
+	if t.Fault() == nil {
+		if err := u.changeServers(t); t.Fault() == nil {
+			return err
+		}
 	}
+	return t.transferLeadership()
+}
+
+// changeServers does what is missing, one change after the other; what fails is tried again on
+// the next round.
+func (u *groupUpkeep) changeServers(t *Table) error {
 	if term := t.raft.CurrentTerm(); u.term != term {
-		if err := t.raft.Barrier(t.cfg.ElectionTimeout).Error(); err != nil {
+		if err := u.await(t, t.raft.Barrier(t.cfg.ElectionTimeout).Error); err != nil {
 			return err
 		}
 		u.term = term
@@ -106,14 +114,35 @@ func (u *groupUpkeep) run(t *Table) error {
 			return err
 		}
 		t.cfg.Logger.Info("changing the Raft servers", "change", c.kind.String(), "node", string(c.server.Address))
-		if err := t.reconfigure(c); err != nil {
+		if err := u.reconfigure(t, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *Table) reconfigure(c change) error {
+// await waits for one of the library's futures, or until this node does not follow the table: the
+// goroutine that applies entries answers barriers and changes of servers, and may never do so.
+func (u *groupUpkeep) await(t *Table, wait func() error) error {
+	ended := make(chan error, 1)
+	t.running.Go(func() { ended <- wait() })
+	tick := time.NewTicker(t.cfg.HeartbeatTimeout)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-t.ctx.Done():
+			return ErrClosed
+		case <-tick.C:
+			if err := t.Fault(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (u *groupUpkeep) reconfigure(t *Table, c change) error {
 	var wait func() error
 	switch c.kind {
 	case addLearner:
@@ -135,7 +164,7 @@ func (t *Table) reconfigure(c change) error {
 	case resign:
 		wait = t.transferLeadership
 	}
-	return wait()
+	return u.await(t, wait)
 }
 
 // probeServers asks the voters, and some who could be, how they are.

@@ -34,6 +34,7 @@ const (
 var (
 	errLogFails = errors.New("table: this server does not stand for election: its log takes no entries")
 	errStalled  = errors.New("table: the disk with the table does not answer")
+	errApplying = errors.New("table: this server does not stand for election: it has not applied an entry for long")
 	errNoTerm   = errors.New("table: the newest term cannot be stored")
 )
 
@@ -106,6 +107,11 @@ func (w *writes) release() { close(w.ended) }
 func (t *Table) mayStand() error {
 	if failed := t.writes.failed.Load(); failed != 0 && time.Since(t.writes.opened)-time.Duration(failed) < standAgainAfter {
 		return errLogFails
+	}
+	// As a leader it would grant no lease before that entry is applied. It stands all the same if
+	// no other server has been elected meanwhile, since their logs may be older: then it hands over.
+	if t.opened.Load() && t.fsm.applyingFor() > t.cfg.HeartbeatTimeout && time.Since(t.raft.LastContact()) < standAgainAfter {
+		return errApplying
 	}
 	if err := t.mayTakePart(); err != nil {
 		return err
