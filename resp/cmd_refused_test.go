@@ -185,4 +185,14 @@ func TestReportsOfMemoryAndArt(t *testing.T) {
 	if n := stats.Field("keys.count"); n == nil || n.Text != "1" {
 		t.Errorf("MEMORY STATS: %v", stats)
 	}
+	for _, name := range []string{"keys.bytes-per-key", "dataset.bytes", "overhead.total", "allocator.active", "allocator-rss.bytes"} {
+		if n := stats.Field(name); n == nil || n.Kind != ':' {
+			t.Errorf("MEMORY STATS: %s is %v", name, n)
+		}
+	}
+	for _, name := range []string{"dataset.percentage", "peak.percentage", "fragmentation", "allocator-fragmentation.ratio"} {
+		if n := stats.Field(name); n == nil || n.Kind != ',' {
+			t.Errorf("MEMORY STATS: %s is %v", name, n)
+		}
+	}
 }

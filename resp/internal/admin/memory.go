@@ -17,11 +17,12 @@ func cmdMemoryStats(x *call) {
 		resident = used
 	}
 	keys := x.srv.Store.Keys()
+	peak := max(x.srv.peak.Load(), used)
 	fields := []struct {
 		name string
 		n    int64
 	}{
-		{"peak.allocated", max(x.srv.peak.Load(), used)},
+		{"peak.allocated", peak},
 		{"total.allocated", used},
 		{"startup.allocated", 0},
 		{"replication.backlog", 0},
@@ -31,19 +32,45 @@ func cmdMemoryStats(x *call) {
 		{"aof.buffer", 0},
 		{"lua.caches", 0},
 		{"functions.caches", 0},
-		{"overhead.total", used},
+		{"overhead.db.hashtable.lut", 0},
+		{"overhead.db.hashtable.rehashing", 0},
+		{"overhead.total", max(used-st.CacheBytes, 0)},
+		{"db.dict.rehashing.count", 0},
 		{"keys.count", keys},
+		{"keys.bytes-per-key", st.CacheBytes / max(keys, 1)},
+		{"dataset.bytes", st.CacheBytes}, // as in INFO
 		{"cache.bytes", st.CacheBytes},
 		{"block.cache.bytes", st.Pebble.BlockCache.Size},
 		{"memtable.bytes", int64(st.Pebble.MemTable.Size)},
 		{"allocator.allocated", used},
+		{"allocator.active", used},
 		{"allocator.resident", resident},
+		{"allocator.muzzy", 0},
+		{"allocator-fragmentation.bytes", 0},
+		{"allocator-rss.bytes", resident - used},
+		{"rss-overhead.bytes", 0},
 		{"fragmentation.bytes", resident - used},
 	}
-	x.Map(len(fields))
+	rss := float64(resident) / float64(used)
+	ratios := []struct {
+		name string
+		f    float64
+	}{
+		{"dataset.percentage", 100 * float64(st.CacheBytes) / float64(used)},
+		{"peak.percentage", 100 * float64(used) / float64(peak)},
+		{"allocator-fragmentation.ratio", 1},
+		{"allocator-rss.ratio", rss},
+		{"rss-overhead.ratio", 1},
+		{"fragmentation", rss},
+	}
+	x.Map(len(fields) + len(ratios))
 	for _, f := range fields {
 		x.BulkString(f.name)
 		x.Int(f.n)
+	}
+	for _, r := range ratios {
+		x.BulkString(r.name)
+		x.Double(r.f)
 	}
 }
 
