@@ -224,6 +224,8 @@ func (en *entry) register() error {
 	case errors.Is(err, table.ErrIncarnation) && en.c.table.Abstains():
 		// This node follows no table that could tell which of the two it is.
 		return permanentError{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
+	case errors.Is(err, table.ErrIncarnation) && !en.c.table.Known():
+		return en.learnRegistered(ctx, err)
 	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > en.c.incarnation):
 		// An earlier attempt may have succeeded without an answer: the state will show it.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
@@ -237,6 +239,25 @@ func (en *entry) register() error {
 		return fmt.Errorf("%w for the table of the cluster", errWaiting)
 	}
 	return en.completeEntry(st)
+}
+
+// learnRegistered is for a node with a new directory whose id is registered with a later start: the
+// clock was ahead then, or is behind now. No table tells this node that, so it asks. It notes the
+// number and ends; the next start takes a higher one.
+func (en *entry) learnRegistered(ctx context.Context, refused error) error {
+	for _, peer := range en.c.peers() {
+		a, err := en.c.ask(ctx, peer, &question{Kind: askEnter, Wants: en.c.n.cfg.wants()})
+		if err != nil || a.Generation != en.chosenMembership().Generation || a.Registered <= en.c.incarnation {
+			continue
+		}
+		en.c.n.run.Incarnation = a.Registered
+		if err := en.c.n.run.Save(en.c.n.cfg.Dir); err != nil {
+			return permanentError{err}
+		}
+		return permanentError{fmt.Errorf("this directory is new, and a later start of node %s is registered: the clock of this machine is behind, "+
+			"or was ahead, or another process has this id. If none has, start the node again: it then takes a later number: %w", en.c.n.id, refused)}
+	}
+	return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, refused)
 }
 
 // tableRole returns the role of the node in the table's terms.

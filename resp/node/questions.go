@@ -37,6 +37,8 @@ type answer struct {
 	Later      string `json:"later,omitempty"`
 	Generation uint64 `json:"generation,string"`
 	Founder    string `json:"founder,omitempty"`
+	// Registered is the last start of the asking node that the cluster knows; 0 if it knows none.
+	Registered uint64 `json:"registered,string,omitempty"`
 }
 
 func (c *cluster) ask(ctx context.Context, node string, q *question) (*answer, error) {
@@ -106,5 +108,6 @@ func (c *cluster) admit(from string, q *question) *answer {
 		c.n.cfg.Logger.Warn("refused a node with other settings", "node", from, "err", text)
 		return &answer{Refusal: text, Generation: st.Cluster().Generation}
 	}
-	return &answer{Generation: st.Cluster().Generation}
+	n, _ := st.Node(from)
+	return &answer{Generation: st.Cluster().Generation, Registered: n.Incarnation}
 }
