@@ -44,9 +44,14 @@ func (a adminClient) Describe() string {
 }
 
 func (a adminClient) ChangeUsers(change func(ctx context.Context) error) error {
-	a.c.session.keepOpen.Store(true)
-	defer a.c.session.keepOpen.Store(false)
-	return a.c.call.within(change)
+	c := a.c
+	c.session.keepOpen.Store(true)
+	defer c.session.keepOpen.Store(false)
+	err := c.call.within(change)
+	if u := c.srv.users.Now().Get(c.session.userName()); u == nil || !mayListen(c, u) {
+		c.closing = true
+	}
+	return err
 }
 
 // An adminSource is a server as internal/admin sees it.

@@ -58,3 +58,17 @@ func splitSelectors(rules string) (all []string) {
 	}
 	return all
 }
+
+// A subscriber that takes its own channels away gets the reply, and is closed then, as by Redis.
+func TestSubscriberWithoutItsChannelsIsClosedAfterItsOwnOrder(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	admin, o := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 3)
+	admin.Want("+OK", "ACL", "SETUSER", "listener", "on", ">secret", "+@all", "resetchannels", "&news")
+	o.Want("+OK", "AUTH", "listener", "secret")
+	o.Want(">($subscribe $news :1)", "SUBSCRIBE", "news")
+	o.Want("+OK", "ACL", "SETUSER", "listener", "on")
+	o.Want("+OK", "ACL", "SETUSER", "listener", "resetchannels")
+	if v, err := o.Read(); err == nil {
+		t.Errorf("it reads %s", v)
+	}
+}
