@@ -201,18 +201,43 @@ func (w *Watch) Moved(ctx context.Context) (Moved, error) {
 	return w.sum.moved, err
 }
 
-// Holdings are what the nodes have that are up, of ranges that are in sync, as they are now.
+// Holdings are what the nodes have that are up, of ranges that are in sync, as they are now. A
+// node that is up and does not answer, even when asked again, counts by what it told last: a
+// node without its share would make the rest seem to be all there is.
 func (w *Watch) Holdings(ctx context.Context) (Holdings, error) {
 	err := w.look(ctx)
+	for range asksAgain {
+		if err == nil && !w.silent() {
+			break
+		}
+		err = w.look(ctx)
+	}
 	w.looking.Lock()
 	defer w.looking.Unlock()
 	h := Holdings{Nodes: make(map[string]Holding)}
-	for _, n := range w.up() {
-		h.Nodes[n.ID] = n.figures.all()
-		h.Total.Keys += n.figures.own().Keys
-		h.Total.Bytes += n.figures.own().Bytes
+	for _, n := range w.nodes {
+		if n.there && n.figures != nil {
+			h.Nodes[n.ID] = n.figures.all()
+			h.Total.Keys += n.figures.own().Keys
+			h.Total.Bytes += n.figures.own().Bytes
+		}
 	}
 	return h, err
+}
+
+// asksAgain is how often Holdings asks again while a node does not answer.
+const asksAgain = 2
+
+// silent tells whether a node that is up did not answer at the last look.
+func (w *Watch) silent() bool {
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	for _, n := range w.nodes {
+		if n.there && n.fault != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Balance is how even keys and bytes lay over the nodes at the last sample of a time, in

@@ -47,6 +47,13 @@ func (f *fake) set(fields map[string]any) {
 	}
 }
 
+// refuse makes the node fail all commands, or answer them again.
+func (f *fake) refuse(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refuses = on
+}
+
 func (f *fake) serve(conn net.Conn) {
 	c := resptest.NewRequests(conn)
 	for {
@@ -215,6 +222,28 @@ func TestSamplesAndLayouts(t *testing.T) {
 	}
 	if w.Balance(samples[4].AtMS+1, samples[4].AtMS+2) != nil {
 		t.Error("a balance of no time")
+	}
+}
+
+// A node that is up and silent for a while still holds what it held: without it, the rest would be
+// taken for all keys there are, and what an event must move at the least comes out too low.
+func TestSilentNodeKeepsItsHolding(t *testing.T) {
+	a, b := newFake(t, "a"), newFake(t, "b")
+	a.set(map[string]any{"own_keys_estimate": 10, "own_bytes_estimate": 100})
+	b.set(map[string]any{"own_keys_estimate": 5, "own_bytes_estimate": 50})
+	w := still(t, func() []Node { return []Node{{ID: "a", Addr: a.addr}, {ID: "b", Addr: b.addr}} })
+	a.set(map[string]any{"own_keys_estimate": 11})
+	b.refuse(true)
+	h, err := w.Holdings(context.Background())
+	if err != nil || h.Nodes["b"] != (Holding{5, 50}) || h.Total != (Holding{16, 150}) {
+		t.Errorf("%+v, %v", h, err)
+	}
+	b.refuse(false)
+	sums(t, w, counts{})
+	b.set(map[string]any{"own_keys_estimate": 6})
+	_ = w.nodes["b"].line.net.Close() // the first look fails, the second one dials
+	if h, err = w.Holdings(context.Background()); err != nil || h.Total != (Holding{17, 150}) {
+		t.Errorf("%+v, %v", h, err)
 	}
 }
 
