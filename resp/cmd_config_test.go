@@ -109,3 +109,46 @@ func TestParseMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigSetReachesEachNode changes a quota by a node that does not own the keys. A client that is
+// redirected, and a setting that is not about keys, change the client's node alone.
+func TestConfigSetReachesEachNode(t *testing.T) {
+	r, keys := halves(t)
+	o, far := resptest.Dial(t, r.addrs[0], 2), resptest.Dial(t, r.addrs[1], 2)
+	value := func(c *resptest.Conn, name string) string {
+		t.Helper()
+		return c.Do("CONFIG", "GET", name).Field(name).Text
+	}
+	o.Want("+OK", "SET", keys[1], "v")
+	o.Want("+OK", "CONFIG", "SET", "maxmemory", "1", "timeout", "77", "stream-node-max-entries", "5")
+	o.Want("-OOM command not allowed when used memory > 'maxmemory'.", "SET", keys[1], "v")
+	for name, want := range map[string]string{"maxmemory": "1", "timeout": "0", "stream-node-max-entries": "5"} {
+		if got := value(far, name); got != want {
+			t.Errorf("%s at the other node: %s, want %s", name, got, want)
+		}
+	}
+	o.Want("-ERR CONFIG SET failed (possibly related to argument 'maxmemory') - argument must be a memory value",
+		"CONFIG", "SET", "stream-node-max-entries", "6", "maxmemory", "much")
+	o.Want("+OK", "MULTI")
+	o.Want("+QUEUED", "CONFIG", "SET", "min-replicas-to-write", "2")
+	o.Want("*(+OK)", "EXEC")
+	o.Want("+OK", "RING", "ROUTE", "REDIRECT")
+	o.Want("+OK", "CONFIG", "SET", "maxmemory", "0")
+	for name, want := range map[string]string{"maxmemory": "1", "stream-node-max-entries": "5", "min-replicas-to-write": "2"} {
+		if got := value(far, name); got != want {
+			t.Errorf("%s at the other node: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestConfigSetTellsWhichNodesItMissed has a node that does not answer.
+func TestConfigSetTellsWhichNodesItMissed(t *testing.T) {
+	r := routedTest(t, 2)
+	link := r.links["n1"]
+	link.Link = deadLink{wait: ErrTimeout, asks: make(chan struct{}, 1000)}
+	r.links["n1"] = link
+	halvesOf(t, r)
+	o := resptest.Dial(t, r.addrs[0], 2)
+	o.Want("-ERR CONFIG SET is done at this node, but at 0 of 1 other nodes only: send it again", "CONFIG", "SET", "maxmemory", "0")
+	o.Want("+OK", "CONFIG", "SET", "timeout", "0")
+}

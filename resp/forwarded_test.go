@@ -105,7 +105,7 @@ func TestNodesForwardNothingElse(t *testing.T) {
 	srv, _ := serveTest(t, nil)
 	for _, line := range []string{
 		"CLIENT REPLY OFF", "HELLO 3", "MONITOR", "WAIT 1 0", "SHUTDOWN", "HASHMASK SUBSCRIBE", "RING ROUTE redirect",
-		"QUIT", "RESET", "DEBUG SLEEP 100", "AUTH x", "CONFIG SET requirepass x", "SELECT 0",
+		"QUIT", "RESET", "DEBUG SLEEP 100", "AUTH x", "CONFIG SET requirepass x", "CONFIG SET maxmemory 1 timeout 1", "CONFIG GET *", "SELECT 0",
 	} {
 		replies, err := forwarded(t, srv, strings.Fields(line), []string{"GET", "k"})
 		if err != nil || len(replies) != 2 || !strings.HasSuffix(replies[0], "is not forwarded\r\n") || replies[1] != "$-1\r\n" {

@@ -235,11 +235,13 @@ func TestTooFewCopiesRefuseWrites(t *testing.T) {
 	o.Want("$old", "GET", r.keyIn(1))
 	o.Want("*($min-in-sync $2)", "CONFIG", "GET", "min-in-sync")
 	o.Want("*($min-replicas-to-write $1)", "CONFIG", "GET", "min-replicas-to-write")
-	o.Want("+OK", "CONFIG", "SET", "min-in-sync", "1")
+	r.redirecting(0).Want("+OK", "CONFIG", "SET", "min-in-sync", "1") // at this node alone
 	o.Want("+OK", "SET", r.keyIn(1), "new")
 	o.Want(refused, "SET", r.keyIn(3), "new") // its owner's setting counts
 	o.Want("+OK", "CONFIG", "SET", "min-replicas-to-write", "1")
 	o.Want(refused, "SET", r.keyIn(1), "new")
+	o.Want("+OK", "CONFIG", "SET", "min-in-sync", "1") // at all nodes
+	o.Want("+OK", "SET", r.keyIn(3), "new")
 	for _, bad := range []string{"0", "256", "x"} {
 		if v := o.Do("CONFIG", "SET", "min-in-sync", bad); v.Text[:3] != "ERR" {
 			t.Errorf("%s: %s", bad, v)

@@ -204,7 +204,7 @@ func TestOwnerOfKeyJudgesQuota(t *testing.T) {
 	r := routedApart(t, 2)
 	r.placeAll(oneOwner(t, "n1"))
 	o := resptest.Dial(t, r.addrs[0], 2)
-	owner := resptest.Dial(t, r.addrs[1], 2)
+	one, owner := r.redirecting(0), r.redirecting(1) // CONFIG SET changes their node alone
 	o.Want("+OK", "SET", "a", "1")
 	owner.Want("+OK", "CONFIG", "SET", "maxmemory", "1")
 	o.Want(oomReply, "SET", "a", "2")
@@ -214,7 +214,7 @@ func TestOwnerOfKeyJudgesQuota(t *testing.T) {
 	o.Want("-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.", "EXEC")
 	o.Want("$1", "GET", "a")
 	owner.Want("+OK", "CONFIG", "SET", "maxmemory", "0")
-	o.Want("+OK", "CONFIG", "SET", "maxmemory", "1") // of the node that holds nothing
+	one.Want("+OK", "CONFIG", "SET", "maxmemory", "1") // of the node that holds nothing
 	o.Want("+OK", "SET", "a", "2")
 	o.Want(":1", "DEL", "a")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // What the server tells the commands of internal/admin.
@@ -52,6 +53,16 @@ func (a adminClient) ChangeUsers(change func(ctx context.Context) error) error {
 		c.closing = true
 	}
 	return err
+}
+
+func (a adminClient) IsNode() bool { return a.c.from != nil }
+
+func (a adminClient) TellNodes(words ...[]byte) (nodes, done int) {
+	routes := a.c.srv.routes.Load()
+	if routes == nil || a.c.from != nil || a.c.session.redirect || len(routes.peers) == 0 {
+		return 0, 0
+	}
+	return len(routes.peers), len(a.c.call.sendPeers(routes, wire.AppendRequest(nil, words...), 1))
 }
 
 // An adminSource is a server as internal/admin sees it.

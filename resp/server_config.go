@@ -104,17 +104,6 @@ func newConfig(s *Server) settings.Table {
 	return t
 }
 
-// CheckRedisConfig returns every fault of a value of Settings.RedisConfig.
-func CheckRedisConfig(text string) []error { return settings.CheckRedisConfig(text) }
-
-// CheckKeyEvents returns what is wrong with a value of Settings.KeyEvents, or "".
-func CheckKeyEvents(text string) string {
-	if _, ok := settings.ParseEvents(text); !ok {
-		return settings.FaultEvents
-	}
-	return ""
-}
-
 // Settings are limits and switches that CONFIG SET may change while the server runs.
 type Settings = settings.Settings
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/internal/unixsocket"
-	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
@@ -55,10 +54,10 @@ func (c Config) Validate() error {
 	f.oneOf("max-data-policy", c.MaxDataPolicy, Choices("max-data-policy"))
 	f.oneOf("tls-auth-user", c.TLSUser, Choices("tls-auth-user"))
 	f.oneOf("enable-debug-command", c.Debug, Choices("enable-debug-command"))
-	if fault := resp.CheckKeyEvents(c.KeyEvents); fault != "" {
+	if fault := settings.CheckEvents(c.KeyEvents); fault != "" {
 		f.add("notify-keyspace-events", "%q: %s", c.KeyEvents, fault)
 	}
-	for _, err := range resp.CheckRedisConfig(c.RedisConfig) {
+	for _, err := range settings.CheckRedisConfig(c.RedisConfig) {
 		f.add("redis-config", "%v", err)
 	}
 	c.validateSizes(&f)

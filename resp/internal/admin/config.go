@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,7 +43,8 @@ func cmdConfigGet(x *call) {
 	}
 }
 
-// cmdConfigSet changes all settings that it is given, or none.
+// cmdConfigSet changes all settings that it is given, or none. Those that decide what becomes of keys it
+// changes at the other nodes as well, where the keys may lie.
 func cmdConfigSet(x *call) {
 	args := x.Args[2:]
 	if len(args)%2 != 0 {
@@ -59,6 +61,9 @@ func cmdConfigSet(x *call) {
 		switch {
 		case p == nil:
 			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'")
+			return
+		case x.client.IsNode() && !p.EachNode:
+			x.Error("ERR CONFIG SET " + name + " is not forwarded")
 			return
 		case p.Refusal != "":
 			refuse(name, p.Refusal)
@@ -88,7 +93,25 @@ func cmdConfigSet(x *call) {
 		}
 		x.srv.Log.Info("setting changed", "name", p.Name, "value", string(command.Shown(value, 128)), "client", x.client.ID())
 	}
+	if nodes, done := tellNodes(x, params); done < nodes {
+		x.Error(fmt.Sprintf("ERR CONFIG SET is done at this node, but at %d of %d other nodes only: send it again", done, nodes))
+		return
+	}
 	x.OK()
+}
+
+// tellNodes changes the settings at the other nodes that are to be the same there.
+func tellNodes(x *call, params []*settings.Param) (nodes, done int) {
+	words := slices.Clone(x.Args[:2])
+	for i, p := range params {
+		if p.EachNode {
+			words = append(words, x.Args[2+2*i:4+2*i]...)
+		}
+	}
+	if len(words) == 2 {
+		return 0, 0
+	}
+	return x.client.TellNodes(words...)
 }
 
 // cmdConfigRewrite writes what CONFIG SET has changed into the file that the settings came from.

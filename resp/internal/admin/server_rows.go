@@ -51,7 +51,7 @@ var ServerCommands = []command.Row{
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "set", Arity: -4, Group: "server", Run: on(cmdConfigSet), Hide: hideConfig,
+				Name: "set", Arity: -4, Group: "server", Run: on(cmdConfigSet), Hide: hideConfig, AsksNodes: true, ForNodes: true,
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},

@@ -38,5 +38,5 @@ func (s *Running) dumpVersion() Param {
 			version, _ := strconv.Atoi(shown) // 0 for the oldest
 			return func() { s.DumpVersion.Store(int64(version)) }, ""
 		},
-	}.kept(dumpOldest)
+	}.kept(dumpOldest).eachNode()
 }

@@ -54,3 +54,11 @@ func EventsText(c store.EventClass) string {
 	}
 	return b.String()
 }
+
+// CheckEvents returns what is wrong with a value of notify-keyspace-events, or "".
+func CheckEvents(text string) string {
+	if _, ok := ParseEvents(text); !ok {
+		return FaultEvents
+	}
+	return ""
+}

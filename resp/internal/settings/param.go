@@ -31,6 +31,9 @@ type Param struct {
 	standard func() string
 	// Inert says that the parameter is Redis' and changes nothing here.
 	Inert bool
+	// EachNode says that CONFIG SET changes the value at every node: it decides what becomes of keys, and a
+	// client does not choose the node that has them.
+	EachNode bool
 	// Hidden says that patterns do not match the name.
 	Hidden bool
 	alias  bool
@@ -64,6 +67,12 @@ func (p Param) as(redis form) Param {
 		}
 		return parse(value)
 	}
+	return p
+}
+
+// eachNode has CONFIG SET change the value at every node.
+func (p Param) eachNode() Param {
+	p.EachNode = true
 	return p
 }
 
@@ -122,17 +131,17 @@ func (s *Running) params() []Param {
 		Toggle("strict-slots", &set.StrictSlots).By("strict-slots"),
 		Toggle("strict-busy", &set.StrictBusy).By("strict-busy"),
 		Number("forward-timeout", &set.ForwardLimit, int64(time.Millisecond), Bounds{1, int64(time.Hour / time.Millisecond)}).By("forward-timeout"),
-		Number("min-in-sync", &set.MinInSync, 1, inSyncBounds).By("min-in-sync"),
+		Number("min-in-sync", &set.MinInSync, 1, inSyncBounds).By("min-in-sync").eachNode(),
 		{Name: "scrub-interval", Flag: "scrub-interval", Get: set.scrubIntervalText, Parse: set.parseScrubInterval},
 		{
 			Name: "min-replicas-to-write", Parse: set.parseMinReplicas,
-			Get: func() string { return strconv.FormatInt(set.MinInSync.Load()-1, 10) },
+			Get: func() string { return strconv.FormatInt(set.MinInSync.Load()-1, 10) }, EachNode: true,
 		},
 		Number("maxclients", &set.MaxClients, 1, clientsBounds).as(numbers(1, math.MaxUint32)),
 		Number("timeout", &set.IdleTimeout, int64(time.Second), Bounds{0, maxInt}).By("idle-timeout"),
 		Number("slowlog-log-slower-than", &set.SlowerThan, int64(time.Microsecond), Bounds{-1, maxLong}).By("slowlog-slower-than"),
 		Number("slowlog-max-len", &set.SlowlogLen, 1, slowlogLenBounds).as(numbers(0, maxLong)).By("slowlog-max-len"),
-		Memory("proto-max-bulk-len", &set.MaxValue, valueBounds).as(sizes(1<<20, maxLong)),
+		Memory("proto-max-bulk-len", &set.MaxValue, valueBounds).as(sizes(1<<20, maxLong)).eachNode(),
 		Memory("maxmemory-clients", &set.ClientMemory, clientMemoryBounds).as(sizeOrPercent),
 		Toggle("protected-mode", &set.Protected).By("protected-mode"),
 		Number("tcp-keepalive", &set.KeepAlive, int64(time.Second), Bounds{0, maxInt}).By("tcp-keepalive"),
@@ -144,16 +153,16 @@ func (s *Running) params() []Param {
 		Kept("latency-tracking-info-percentiles", "50 99 99.9", percentilesForm),
 		// The same and others by the names of Ringside's flags.
 		Number("max-clients", &set.MaxClients, 1, clientsBounds).By("max-clients"),
-		Memory("max-value-size", &set.MaxValue, valueBounds).By("max-value-size"),
+		Memory("max-value-size", &set.MaxValue, valueBounds).By("max-value-size").eachNode(),
 		Memory("max-key-size", &set.MaxKey, keyBounds).By("max-key-size"),
 		Number("max-args", &set.MaxArgs, 1, argsBounds).By("max-args"),
-		Memory("packed-size", &set.Packed, packedBounds).By("packed-size"),
+		Memory("packed-size", &set.Packed, packedBounds).By("packed-size").eachNode(),
 		Number("auth-timeout", &set.AuthTimeout, int64(time.Second), Bounds{0, maxInt}).By("auth-timeout"),
-		Number("busy-reply-threshold", &set.BusyAfter, int64(time.Millisecond), Bounds{0, maxLong}).By("busy-reply-threshold"),
-		Memory("hll-sparse-max-bytes", &set.Sparse, sparseBounds).By("hll-sparse-max-bytes"),
+		Number("busy-reply-threshold", &set.BusyAfter, int64(time.Millisecond), Bounds{0, maxLong}).By("busy-reply-threshold").eachNode(),
+		Memory("hll-sparse-max-bytes", &set.Sparse, sparseBounds).By("hll-sparse-max-bytes").eachNode(),
 		Memory("output-buffer", &set.OutputBuffer, outputBufferBounds).By("output-buffer"),
 		Memory("client-memory", &set.ClientMemory, clientMemoryBounds).By("client-memory"),
-		Memory("script-memory", &set.ScriptMemory, scriptMemoryBounds).By("script-memory"),
+		Memory("script-memory", &set.ScriptMemory, scriptMemoryBounds).By("script-memory").eachNode(),
 		set.dumpVersion(),
 	}
 }
@@ -187,7 +196,7 @@ func (e encoding) param() Param {
 	if e.isSize {
 		p = Memory(e.name, e.at, e.in)
 	}
-	return p.kept(strconv.FormatInt(e.standard, 10))
+	return p.kept(strconv.FormatInt(e.standard, 10)).eachNode()
 }
 
 // Find returns the setting of a name, in any case, or nil.

@@ -56,7 +56,7 @@ func (q *Quota) Params() []Param {
 	}
 	own := policy
 	own.Name = "max-data-policy"
-	return []Param{
+	params := []Param{
 		Memory("maxmemory", &q.MaxData, Bounds{0, maxLong}),
 		Memory("max-data", &q.MaxData, Bounds{0, maxLong}).By("max-data"),
 		policy,
@@ -66,6 +66,10 @@ func (q *Quota) Params() []Param {
 		Number("lfu-log-factor", &q.Factor, 1, Bounds{0, maxInt}).kept("10"),
 		Number("lfu-decay-time", &q.Decay, 1, Bounds{0, maxInt}).kept("1"),
 	}
+	for i := range params {
+		params[i] = params[i].eachNode()
+	}
+	return params
 }
 
 // AfterQuota has something done once a setting of the quota has changed.
