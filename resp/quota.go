@@ -1,7 +1,10 @@
 package resp
 
 import (
+	"strconv"
+
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -48,19 +51,54 @@ func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 	return refused(cmd, args)
 }
 
-// refusedInQueue returns why MULTI refuses to queue a command, or "". Where there are other nodes, EXEC
-// is judged by the one that runs it.
-func refusedInQueue(c *conn, cmd *command.Row) string {
-	if cmd.Flags&command.FlagWrite == 0 || !c.srv.servesAll() {
+// refusedInQueue returns why MULTI refuses to queue a request, or "".
+func refusedInQueue(c *conn, r *request) string {
+	if r.cmd.Flags&command.FlagWrite == 0 {
 		return ""
 	}
-	if err := c.writable(cmd, nil); err != nil {
+	data, owner, routes := c.srv.policies().Data(databaseOf(c)), int32(ownerSelf), c.srv.routes.Load()
+	if routes != nil && !c.srv.servesAll() {
+		owner = ownerNone // of no key: EXEC will be judged by the node that runs it
+		if keys, err := r.cmd.KeysOf(c.args[r.first:r.last], c.keys[:0]); err == nil && len(keys) > 0 {
+			owner = routes.of(c.unit.Place(c.args[r.first+keys[0].Pos]).Token())
+		}
+	} else if err := c.writable(r.cmd, nil); err != nil {
 		return command.ErrorText(err)
 	}
-	if cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.srv.quota.Refuses(c.srv.policies().Data(databaseOf(c)), 0) {
+	if r.cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Limits() && c.multi.isFull(c, routes, owner, data) {
 		return command.MsgOOM
 	}
 	return ""
+}
+
+// isFull reports whether an owner of keys refuses writes to a database. Another node is asked once in a
+// transaction; what it does not answer, EXEC will find out.
+func (m *multi) isFull(c *conn, routes *Routes, owner int32, data int) bool {
+	if owner == ownerSelf {
+		return c.srv.quota.Refuses(data, 0)
+	}
+	if owner < 0 {
+		return false
+	}
+	at := [2]string{routes.links[owner].ID, strconv.Itoa(data)}
+	full, asked := m.full[at]
+	if !asked {
+		b := batch{link: routes.links[owner], bytes: ringRequest("FULL", at[1]), requests: 1}
+		b.send(Terms{}, publishTimeout, nil)
+		reply, err := b.reply()
+		full = err == nil && string(reply) == ":1\r\n"
+		if m.full == nil {
+			m.full = make(map[[2]string]bool)
+		}
+		m.full[at] = full
+	}
+	return full
+}
+
+// cmdRingFull tells whether this node refuses writes to a database since it holds too much.
+func cmdRingFull(x *call) {
+	data, _ := strconv.Atoi(string(x.Args[2]))
+	x.Int(int64(admin.Bit(x.srv.quota.Refuses(data, 0))))
 }
 
 // makeRoom evicts keys before the unit of some requests begins, if these may grow data that is over

@@ -209,9 +209,19 @@ func TestOwnerOfKeyJudgesQuota(t *testing.T) {
 	owner.Want("+OK", "CONFIG", "SET", "maxmemory", "1")
 	o.Want(oomReply, "SET", "a", "2")
 	o.Want("$1", "GET", "a")
-	o.Want("+OK", "MULTI")
-	o.Want("+QUEUED", "SET", "a", "2")
-	o.Want("-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.", "EXEC")
+	for _, asks := range []bool{true, false} {
+		o.Want("+OK", "MULTI")
+		if asks { // the node of the client has a limit: it asks the owner
+			one.Want("+OK", "CONFIG", "SET", "maxmemory", "1gb")
+			o.Want(oomReply, "SET", "a", "2")
+			o.Want("+QUEUED", "GET", "a")
+			o.Want("-"+msgExecAbort, "EXEC")
+			one.Want("+OK", "CONFIG", "SET", "maxmemory", "0")
+			continue
+		}
+		o.Want("+QUEUED", "SET", "a", "2")
+		o.Want("-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.", "EXEC")
+	}
 	o.Want("$1", "GET", "a")
 	owner.Want("+OK", "CONFIG", "SET", "maxmemory", "0")
 	one.Want("+OK", "CONFIG", "SET", "maxmemory", "1") // of the node that holds nothing

@@ -66,6 +66,7 @@ var ringCommands = []command.Row{
 				Between: true, Waits: true, OutlivesDeadline: true,
 				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
 			},
+			ringGuest("full", 3, cmdRingFull),
 			ringGuest("heed", -6, cmdRingHeed),
 			{
 				Name: "serves", Arity: 3, Group: "cluster", Run: byServer(cmdRingServes),

@@ -37,6 +37,8 @@ type multi struct {
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
 	count    atomic.Int32
 	watching atomic.Int32 // len(watched)
+	// full is which other nodes refuse writes to which databases, of those that were asked.
+	full map[[2]string]bool
 	// since when a client keeps a large transaction waiting for its end, on the server's
 	// clock; 0 when it does not.
 	since atomic.Int64
@@ -71,6 +73,7 @@ func (m *multi) begin(c *conn) {
 func (m *multi) end() {
 	m.open, m.refused = false, false
 	m.clear()
+	clear(m.full)
 	clear(m.watched)
 	m.watched = m.watched[:0]
 	m.watching.Store(0)
@@ -189,7 +192,7 @@ func (c *conn) unqueueable(r *request) string {
 	case r.cmd.Between && r.cmd.As == nil:
 		return r.msg
 	}
-	if msg := refusedInQueue(c, r.cmd); msg != "" {
+	if msg := refusedInQueue(c, r); msg != "" {
 		return msg
 	}
 	args := c.args[r.first:r.last]
