@@ -3,6 +3,7 @@ package resp
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +30,7 @@ func TestEveryCommandAnswersAsRedis(t *testing.T) {
 		if len(s.commands) < 150 {
 			t.Errorf("only %d commands", len(s.commands))
 		}
+		s.do("SELECT", strconv.Itoa(s.rnd.IntN(2)*3)) // keys of other databases than 0 are stored under longer names
 		for i := range 30 * len(s.commands) {
 			if i%25 == 0 {
 				s.begin()

@@ -3,6 +3,7 @@ package streams
 import (
 	"fmt"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
@@ -11,9 +12,12 @@ import (
 // whole is as much of a name as an error repeats: none from a zero byte on.
 func whole(name []byte) []byte { return command.Shown(name, len(name)) }
 
+// shownKey is as much of the name of a key as an error repeats, without what its database adds.
+func shownKey(key []byte) []byte { return whole(database.Name(key)) }
+
 // noGroup is the error for a group that is none of those at a key.
 func noGroup(x *command.Call, key, group []byte) {
-	x.Error(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", whole(key), whole(group)))
+	x.Error(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", shownKey(key), whole(group)))
 }
 
 // group finds a group of the stream at a key, to change it; nil if there is none. It has
@@ -65,7 +69,7 @@ func ownGroupFound(x *command.Call) (g *collection.Group, ok bool) {
 }
 
 func noOwnGroup(x *command.Call) {
-	x.Error(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.Args[3]), whole(x.Args[2])))
+	x.Error(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.Args[3]), shownKey(x.Args[2])))
 }
 
 const msgNoStream = "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."

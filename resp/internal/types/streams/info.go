@@ -252,7 +252,7 @@ func cmdXinfoConsumers(x *command.Call) {
 	}
 	g, err := s.Group(x.Args[3])
 	if err == nil && g == nil {
-		x.Error(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.Args[3]), whole(x.Args[2])))
+		x.Error(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.Args[3]), shownKey(x.Args[2])))
 		return
 	}
 	var consumers []*collection.Consumer

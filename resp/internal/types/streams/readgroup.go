@@ -102,7 +102,7 @@ func openGroupRead(x *command.Call, g *groupRead, r *streamRead, i int) (ok bool
 // missingGroup is the error of XREADGROUP where there is no such group. One that waits gets it when the stream or the
 // group goes.
 func missingGroup(key, group []byte) string {
-	return fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", whole(key), whole(group))
+	return fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", shownKey(key), whole(group))
 }
 
 // reopen reads the group once more where another read of the command may have changed it.
