@@ -2,14 +2,13 @@ package resp
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/orders"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -17,55 +16,11 @@ import (
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
-// An Operator carries out what an operator orders of the cluster. Its methods are
-// called by connections' goroutines, several at once, with a context that ends with the
-// connection, the server or the time of [operatorTimeout]; they return once the order is
-// accepted, not once it is carried out. An error wraps agreed.ErrUnknown if the order may take effect.
-type Operator interface {
-	// Ordered notes, for RING DECISIONS, which user gave an order that was accepted.
-	Ordered(ctx context.Context, user, order string)
-	// Plan tells what would move, for people to read.
-	Plan(ctx context.Context, c Change) (string, error)
-	// Decisions tells the newest decisions of the cluster, up to n, for people to read.
-	Decisions(ctx context.Context, n int) (string, error)
-	// Strategy tells the strategy, its settings and the progress of a switch, as lines of a name
-	// and a value.
-	Strategy(ctx context.Context) (string, error)
-	// Switch has the cluster placed by another strategy, or with other settings, of which each is
-	// a name and a value.
-	Switch(ctx context.Context, name string, settings []string) error
-	// BalanceLoad sets load balancing to on or off, or evens the load once. Without a mode it describes
-	// the setting, as lines of a name and a value.
-	BalanceLoad(ctx context.Context, mode string) (string, error)
-	// Leave has this node hand over what it has, and then end.
-	Leave(ctx context.Context) error
-	// Forget takes a node that will not come back out of the cluster.
-	Forget(ctx context.Context, node string) error
-	// Pause stops the moving of data, Resume lets it go on.
-	Pause(ctx context.Context) error
-	Resume(ctx context.Context) error
-	// Throttle bounds the moving of data to so many bytes a second; 0 is no bound.
-	Throttle(ctx context.Context, bytes int64) error
-	// Backups keeps so many copies of each range beside the primary.
-	Backups(ctx context.Context, n int) error
-	// Backup carries out RING BACKUP, and returns its reply.
-	Backup(ctx context.Context, words []string, gone <-chan struct{}) ([]byte, error)
-	// Databases raises the number of databases.
-	Databases(ctx context.Context, n int) error
-	// Policies returns what changes the policies of databases.
-	Policies() (PolicyChanger, error)
-	// Agree changes values that the nodes agree on, all or none, and returns them as this node knows them then.
-	// The error wraps agreed.ErrChanged if one is not of the version that the change names.
-	Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error)
-	// Scrub has all nodes compare what they serve with their backups, at once.
-	Scrub(ctx context.Context) error
-	// Recreate makes ranges anew of which no copy is there, or, without any, all of
-	// which there is none: empty, or, with from, from that node's copy that was put out
-	// of the set.
-	Recreate(ctx context.Context, ranges []ring.Range, from string) error
-	// Pin picks a node's points by hand (strategy vnode).
-	Pin(ctx context.Context, pins vnode.Pins) error
-}
+// What carries out orders; see package orders.
+type (
+	Operator      = orders.Operator
+	PolicyChanger = orders.PolicyChanger
+)
 
 // order runs an order, if there is somebody to carry it out, and replies with OK or the
 // error.
@@ -184,63 +139,6 @@ func cmdRingPin(x *call) {
 	x.order(func(ctx context.Context, o Operator) error { return o.Pin(ctx, pins) })
 }
 
-// A Change is what RING PLAN asks about.
-type Change struct {
-	Join  []ring.Member
-	Leave []string
-	// Strategy is a strategy to switch to, with names and values of its settings; empty: the
-	// present one stays.
-	Strategy string
-	Settings []string
-	// Load asks for the moves that even the load, and for nothing else.
-	Load bool
-}
-
-var errSyntax = errors.New("syntax error")
-
-// ParseChange returns the change that the words after RING PLAN are about.
-func ParseChange(words []string) (c Change, err error) {
-	if len(words) == 1 {
-		if !strings.EqualFold(words[0], "load") {
-			return c, errors.New("wrong number of arguments for 'ring|plan' command")
-		}
-		return Change{Load: true}, nil
-	}
-	mode := ""
-	for _, word := range words {
-		switch lower := strings.ToLower(word); {
-		case mode == "zone": // whatever its name is
-			last := &c.Join[len(c.Join)-1]
-			last.Zone, mode = word, "join"
-			if err := last.Validate(); err != nil {
-				return c, err
-			}
-		case lower == "join" || lower == "leave" || lower == "strategy":
-			mode = lower
-		case lower == "zone" && mode == "join" && len(c.Join) > 0:
-			mode = lower
-		case mode == "join":
-			m, err := ring.ParseMember(word)
-			if err != nil {
-				return c, err
-			}
-			c.Join = append(c.Join, m)
-		case mode == "leave":
-			c.Leave = append(c.Leave, word)
-		case mode == "strategy" && c.Strategy == "":
-			c.Strategy = word
-		case mode == "strategy":
-			c.Settings = append(c.Settings, word)
-		default:
-			return c, errSyntax
-		}
-	}
-	if len(c.Join)+len(c.Leave)+len(c.Strategy) == 0 || mode == "zone" {
-		return c, errSyntax
-	}
-	return c, nil
-}
-
 // strategy returns the name of the strategy in force, "unknown" before this node knows what its cluster has agreed on.
 func (s *Server) strategy() string {
 	if routes := s.routes.Load(); routes != nil && routes.Strategy != "" {
@@ -266,7 +164,7 @@ func cmdRingPlan(x *call) {
 	for i, arg := range x.Args[2:] {
 		words[i] = string(arg)
 	}
-	c, err := ParseChange(words)
+	c, err := orders.ParseChange(words)
 	if err != nil {
 		x.Error("ERR " + err.Error())
 		return

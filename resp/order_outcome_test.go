@@ -23,7 +23,7 @@ func TestOrdersOfOpenOutcomeAnswerUnknown(t *testing.T) {
 	if err := os.WriteFile(file, []byte("user default on nopass ~* &* +@all\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	operator := &orders{}
+	operator := &orderLog{}
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) {
 		c.Operator, c.ACLFile = operator, file
 	})
@@ -84,7 +84,7 @@ func TestOrdersOfOpenOutcomeAnswerUnknown(t *testing.T) {
 	if got := o.Do("FUNCTION", "DELETE", "lib"); !strings.HasPrefix(got.Text, "UNKNOWN the outcome is open: the libraries are changed, but") {
 		t.Errorf("a change that this node does not see: %v", got)
 	}
-	changer := &policyOrders{orders: orders{err: fmt.Errorf("%w: nobody knows", agreed.ErrUnknown)}}
+	changer := &policyOrders{orderLog: orderLog{err: fmt.Errorf("%w: nobody knows", agreed.ErrUnknown)}}
 	changer.r = routedTestWith(t, 1, func(c *Config, _ *store.Config) { c.Operator = changer })
 	changer.r.placeAll(changer.r.all(0))
 	resptest.Dial(t, changer.r.addrs[0], 2).Want("-UNKNOWN the outcome is open: nobody knows", "RING", "DATABASE", "3", "TOGETHER")

@@ -16,7 +16,7 @@ import (
 
 // policyOrders carries out changes of policies on the only node.
 type policyOrders struct {
-	orders
+	orderLog
 	r *routed
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/orders"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
 	"github.com/ringside-kv/ringside/store"
@@ -152,65 +153,65 @@ func TestRingTellsWhereThingsAre(t *testing.T) {
 	}
 }
 
-// orders is an Operator that notes what it is told, and fails with err.
-type orders struct {
+// orderLog is an Operator that notes what it is told, and fails with err.
+type orderLog struct {
 	log    []string
 	err    error
 	values *agreed.Values // what Agree returns
 }
 
-func (o *orders) note(format string, args ...any) error {
+func (o *orderLog) note(format string, args ...any) error {
 	o.log = append(o.log, fmt.Sprintf(format, args...))
 	return o.err
 }
 
-func (o *orders) Plan(_ context.Context, c Change) (string, error) {
+func (o *orderLog) Plan(_ context.Context, c orders.Change) (string, error) {
 	if c.Load {
 		return "the load\n", o.note("plan load")
 	}
 	return "the plan\n", o.note("plan %v %v %q %v", c.Join, c.Leave, c.Strategy, c.Settings)
 }
-func (o *orders) Decisions(_ context.Context, n int) (string, error) {
+func (o *orderLog) Decisions(_ context.Context, n int) (string, error) {
 	return "the decisions\n", o.note("decisions %d", n)
 }
-func (o *orders) Strategy(context.Context) (string, error) {
+func (o *orderLog) Strategy(context.Context) (string, error) {
 	return "strategy:x\r\n", o.note("strategy")
 }
-func (o *orders) BalanceLoad(_ context.Context, mode string) (string, error) {
+func (o *orderLog) BalanceLoad(_ context.Context, mode string) (string, error) {
 	return "load_balancing:off\r\n", o.note("balance %q", mode)
 }
-func (o *orders) Switch(_ context.Context, name string, settings []string) error {
+func (o *orderLog) Switch(_ context.Context, name string, settings []string) error {
 	return o.note("switch %s %v", name, settings)
 }
-func (o *orders) Agree(context.Context, []agreed.Change) (*agreed.Values, error) {
+func (o *orderLog) Agree(context.Context, []agreed.Change) (*agreed.Values, error) {
 	return o.values, o.note("agree")
 }
-func (o *orders) Ordered(_ context.Context, user, order string) {
+func (o *orderLog) Ordered(_ context.Context, user, order string) {
 	_ = o.note("ordered %s %s", user, order)
 }
-func (o *orders) Leave(context.Context) error                 { return o.note("leave") }
-func (o *orders) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }
-func (o *orders) Pause(context.Context) error                 { return o.note("pause") }
-func (o *orders) Resume(context.Context) error {
+func (o *orderLog) Leave(context.Context) error                 { return o.note("leave") }
+func (o *orderLog) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }
+func (o *orderLog) Pause(context.Context) error                 { return o.note("pause") }
+func (o *orderLog) Resume(context.Context) error {
 	return cmp.Or(o.note("resume"), errors.New("resume: no leader"))
 }
-func (o *orders) Throttle(_ context.Context, n int64) error { return o.note("throttle %d", n) }
-func (o *orders) Scrub(context.Context) error               { return o.note("scrub") }
-func (o *orders) Backups(_ context.Context, n int) error    { return o.note("backups %d", n) }
-func (o *orders) Backup(_ context.Context, words []string, _ <-chan struct{}) ([]byte, error) {
+func (o *orderLog) Throttle(_ context.Context, n int64) error { return o.note("throttle %d", n) }
+func (o *orderLog) Scrub(context.Context) error               { return o.note("scrub") }
+func (o *orderLog) Backups(_ context.Context, n int) error    { return o.note("backups %d", n) }
+func (o *orderLog) Backup(_ context.Context, words []string, _ <-chan struct{}) ([]byte, error) {
 	return []byte("the part"), o.note("backup %q", words)
 }
-func (o *orders) Databases(_ context.Context, n int) error { return o.note("databases %d", n) }
-func (o *orders) Policies() (PolicyChanger, error)         { return nil, o.note("policies") }
-func (o *orders) Recreate(_ context.Context, ranges []ring.Range, from string) error {
+func (o *orderLog) Databases(_ context.Context, n int) error { return o.note("databases %d", n) }
+func (o *orderLog) Policies() (PolicyChanger, error)         { return nil, o.note("policies") }
+func (o *orderLog) Recreate(_ context.Context, ranges []ring.Range, from string) error {
 	return o.note("recreate %v %q", ranges, from)
 }
-func (o *orders) Pin(_ context.Context, p vnode.Pins) error {
+func (o *orderLog) Pin(_ context.Context, p vnode.Pins) error {
 	return o.note("pin %s %d %v", p.Node, len(p.Tokens), p.Only)
 }
 
 func TestOrdersReachTheOperator(t *testing.T) {
-	operator := &orders{}
+	operator := &orderLog{}
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Operator = operator })
 	_, lone := serveTest(t, nil)
 	o, nobody := resptest.Dial(t, addr, 2), resptest.Dial(t, lone, 2)

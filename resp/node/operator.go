@@ -13,7 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
-	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/internal/orders"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
@@ -40,7 +40,7 @@ func (o operator) Ordered(ctx context.Context, user, order string) {
 }
 
 // Plan implements resp.Operator.
-func (o operator) Plan(ctx context.Context, change resp.Change) (string, error) {
+func (o operator) Plan(ctx context.Context, change orders.Change) (string, error) {
 	c, err := o.cluster()
 	if err != nil {
 		return "", err
@@ -62,7 +62,7 @@ func (o operator) whatIf(ctx context.Context, words []string) (string, *ring.Pla
 	if err != nil {
 		return "", nil, err
 	}
-	change, err := resp.ParseChange(words)
+	change, err := orders.ParseChange(words)
 	if err != nil {
 		return "", nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
-	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/internal/orders"
 	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/node/internal/planning"
 	"github.com/ringside-kv/ringside/resp/status"
@@ -27,7 +27,7 @@ const (
 )
 
 // plan returns what would move after a change, and the placement then.
-func (c *cluster) plan(ctx context.Context, change resp.Change) (*status.Plan, *ring.Placement, error) {
+func (c *cluster) plan(ctx context.Context, change orders.Change) (*status.Plan, *ring.Placement, error) {
 	st := c.table.State()
 	members, leaving, err := c.plannedMembers(st, change.Join, change.Leave)
 	if err != nil {
