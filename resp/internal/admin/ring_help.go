@@ -46,6 +46,8 @@ func RingHelp(x *command.Call) {
 		"    Internal: return copies of keys that move within their database.",
 		"FORGET <node>",
 		"    Remove a node that will not return from the cluster.",
+		"FULL <data>",
+		"    Internal: return 1 if this node refuses writes to a database over its quota.",
 		"HEED <node> <session> <heard> FRESH|SAY|PARK|ROUSE|END [<prefix> ...]",
 		"    Internal: return changed keys that clients of another node track.",
 		"INFO",
