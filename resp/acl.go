@@ -16,8 +16,8 @@ import (
 )
 
 // Who a connection is, and what it may do; the rules are in internal/acl. The node of the client checks: other
-// nodes run what it forwards. Only the commands of scripts are checked where they run, for the user that RING
-// AS names in front of the request.
+// nodes run what it forwards. Only the commands of scripts are checked where they run, and commands that wait where
+// they are served, for the user that RING AS names in front of the request.
 //
 // Invariant: a request is run by rights that its connection has looked up since the request before it.
 
@@ -84,6 +84,9 @@ func loadUser(c *conn) {
 	c.rules = now
 }
 
+// rightsChanged reports whether users have changed since the connection looked up what its client may do.
+func rightsChanged(c *conn) bool { return c.from == nil && c.users != c.srv.users.Now() }
+
 // reloadUser looks at requests once more that were resolved for earlier rights.
 func reloadUser(c *conn, reqs []request) {
 	before := c.session.user.Load()
@@ -91,7 +94,11 @@ func reloadUser(c *conn, reqs []request) {
 	c.stored = databaseOf(c)
 	for i := range reqs {
 		switch r := &reqs[i]; {
-		case r.sent != nil || r.progress != nil:
+		case r.sent != nil:
+		case r.progress != nil: // it keeps its keys, and its place in their queues
+			if c.rules != nil && r.msg == "" {
+				deny(c, r)
+			}
 		case r.cmd == nil || !r.cmd.Between:
 			r.toWritten()
 			r.denied = acl.Denial{}
@@ -112,7 +119,7 @@ func (s *session) userName() string { return s.user.Load().Name() }
 
 // deny refuses a request that the client may not make.
 func deny(c *conn, r *request) {
-	call := acl.Call{Row: r.cmd, Args: c.args[r.first:r.last]}
+	call := acl.Call{Row: r.cmd, Args: c.args[r.first:r.last], Stored: r.stored}
 	if r.denied, c.keys = c.rules.Check(&call, c.keys); r.denied.Reason != acl.Allowed {
 		r.msg = r.denied.Text(r.cmd, c.rules.Name())
 	}
@@ -129,7 +136,7 @@ func noteDenied(c *conn, user string, d acl.Denial, call *acl.Call, context stri
 // noteRequest notes a request that was refused, once.
 func noteRequest(c *conn, r *request, context string) {
 	if r.denied.Reason != acl.Allowed {
-		noteDenied(c, c.session.userName(), r.denied, &acl.Call{Row: r.cmd, Args: c.args[r.first:r.last]}, context)
+		noteDenied(c, c.session.userName(), r.denied, &acl.Call{Row: r.cmd, Args: c.args[r.first:r.last], Stored: r.stored}, context)
 		r.denied = acl.Denial{}
 	}
 }
@@ -195,6 +202,25 @@ func rights(x *call) *acl.User {
 		return x.req.as
 	}
 	return x.conn.rules
+}
+
+// rightOf returns what a command that begins to wait has to be allowed when it is served.
+func rightOf(x *call) acl.Right {
+	c := x.conn
+	user := c.session.user.Load()
+	if c.from != nil {
+		user = x.req.as
+	} else if _, own := c.net.(ownConn); own {
+		user = nil
+	}
+	return acl.Right{User: user, Of: &c.srv.users}
+}
+
+// namesUser reports whether a request to another node names its user: that node checks the commands of a script, and
+// a command that waits when it is served.
+func namesUser(c *conn, r *request) bool {
+	_, own := c.net.(ownConn)
+	return r.cmd != nil && (c.rules != nil && r.cmd.Script || r.waits && c.from == nil && !own)
 }
 
 // unwrap takes RING AS off a request.

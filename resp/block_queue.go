@@ -211,7 +211,11 @@ func (b *blocked) sendAway(match func(w *waiter) bool) {
 // dismissGone ends the waits that match and end when their keys are deleted.
 func (b *blocked) dismissGone(match func(w *waiter) bool) {
 	for _, w := range b.claimAll(func(w *waiter) bool { return w.Gone != nil && match(w) }) {
-		w.end(waitFailed, w.Gone(w.Keys[0], false))
+		if w.isAllowed() {
+			w.end(waitFailed, w.Gone(w.Keys[0], false))
+		} else {
+			w.end(waitAgain, "")
+		}
 	}
 }
 

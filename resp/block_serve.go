@@ -53,9 +53,18 @@ func (c *conn) serveKey(key []byte, ready [][]byte) [][]byte {
 		if err != nil || !v.Exists() && b.onDeletion.Load() == 0 {
 			break
 		}
+		if v.Type != w.Type && w.Gone == nil {
+			continue
+		}
+		if !w.isAllowed() {
+			if b.claim(w) {
+				w.end(waitAgain, "") // its connection refuses it
+			}
+			continue
+		}
 		x.Writer, x.Start, x.Row, x.Args = &w.out, 0, w.cmd, w.args
 		if v.Type != w.Type {
-			if w.Gone != nil && b.claim(w) {
+			if b.claim(w) {
 				x.Error(w.Gone(key, v.Exists()))
 				c.servedWaiters = append(c.servedWaiters, w)
 			}

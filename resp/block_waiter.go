@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -17,6 +18,8 @@ type waiter struct {
 	command.Want
 	cmd    *command.Row
 	args   [][]byte
+	right  acl.Right
+	took   time.Duration // of its command, until it waits
 	ticket uint64        // its place in all queues: lower is earlier
 	head   database.Head // of its first key: Keys are the connection's, and gone after the wait
 	forms  []waiterForm  // of all its keys
@@ -58,6 +61,9 @@ const (
 	waitUnblocked // by CLIENT UNBLOCK ERROR
 	waitGone      // the client has left, or the server closes
 )
+
+// isAllowed reports whether the user may still send the command.
+func (w *waiter) isAllowed() bool { return w.right.Lasts(w.cmd, w.args) }
 
 // end ends the wait. The caller has claimed or withdrawn the waiter.
 func (w *waiter) end(how waitEnd, msg string) {
@@ -172,6 +178,10 @@ func (c *conn) waited(r *request, w *waiter) int {
 		return 0
 	}
 	at := len(c.out.Buf)
+	if w.how != waitGone {
+		c.Pending.Count(c.srv.stats, r.cmd, w.took)
+		c.Pending.Flush(c.srv.stats)
+	}
 	switch w.how {
 	case waitServed:
 		if c.out.Buf = append(c.out.Buf, w.out.Buf...); len(w.out.Buf) > 0 && w.out.Buf[0] == '-' {
@@ -179,7 +189,7 @@ func (c *conn) waited(r *request, w *waiter) int {
 			c.srv.stats.ErrorReply(w.out.Buf[1:])
 		}
 	case waitFailed:
-		c.reject(r.cmd, w.msg)
+		failWait(c, r.cmd, w.msg)
 	default:
 		c.unserved(r, w.how)
 	}
@@ -188,11 +198,19 @@ func (c *conn) waited(r *request, w *waiter) int {
 	return 1
 }
 
+// failWait replies with an error to a command that has waited.
+func failWait(c *conn, cmd *command.Row, msg string) {
+	at := len(c.out.Buf)
+	c.out.Error(msg)
+	c.srv.stats.Commands[cmd.ID].Failed.Add(1)
+	c.srv.stats.ErrorReply(c.out.Buf[at+1:])
+}
+
 // unserved replies to a command that was not served.
 func (c *conn) unserved(r *request, how waitEnd) {
 	switch how {
 	case waitUnblocked:
-		c.reject(r.cmd, msgUnblocked)
+		failWait(c, r.cmd, msgUnblocked)
 	case waitGone:
 		c.closing = true
 	default:
@@ -217,7 +235,7 @@ func (x *call) Block(want command.Want) {
 		also[i] = bytes.Clone(key)
 	}
 	want.Also = also
-	w := &waiter{Want: want, head: database.HeadOf(want.Keys[0]), by: c.routes.policies(), cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
+	w := &waiter{Want: want, head: database.HeadOf(want.Keys[0]), by: c.routes.policies(), cmd: x.Row, args: x.Args, right: rightOf(x), out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
 	if c.from != nil {
 		c.from.registerRemote(x, w)
 		return

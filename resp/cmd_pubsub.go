@@ -113,7 +113,9 @@ func (c *conn) redirectShard(r *request) {
 // subscribes runs the subscriptions that the requests begin with, and returns how many there
 // are. What is published meanwhile leaves after the replies.
 func (c *conn) subscribes(reqs []request) int {
-	awaitPause(c, reqs[0].cmd)
+	if !awaitPause(c, reqs[0].cmd) {
+		return 0
+	}
 	c.pushes.hold(true)
 	n := 0
 	for n < len(reqs) {

@@ -213,7 +213,7 @@ func (c *conn) words(r *request) [][]byte {
 
 // wire is a request as it is sent to another node.
 func (c *conn) wire(r *request) []byte {
-	as := c.rules != nil && r.cmd != nil && r.cmd.Script
+	as := namesUser(c, r)
 	if !r.stored && !as && (r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil) {
 		return r.raw
 	}

@@ -55,8 +55,8 @@ func (c *conn) answerRemote(reqs []request, routes *Routes) int {
 	if c.from != nil {
 		return c.answerNotOwned(r, routes)
 	}
-	if c.srv.pause.Applies(r.cmd) {
-		awaitPause(c, r.cmd)
+	if !awaitPause(c, r.cmd) {
+		return 0
 	}
 	switch {
 	case r.owner == ownerHeld:

@@ -67,7 +67,7 @@ func (c *conn) run(arrived time.Duration) {
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.multi.forget(c)
 	c.stored = databaseOf(c)
-	if c.from == nil && c.users != c.srv.users.Now() {
+	if rightsChanged(c) {
 		loadUser(c)
 	}
 	for i := range c.reqs {
@@ -84,7 +84,7 @@ func (c *conn) runResolved() {
 			c.markBlocked(false)
 			last = i
 		}
-		if c.from == nil && c.users != c.srv.users.Now() {
+		if rightsChanged(c) {
 			reloadUser(c, c.reqs[i:])
 			continue
 		}
@@ -137,8 +137,7 @@ func (c *conn) runResolved() {
 				i += c.messages(c.reqs[i:])
 				continue
 			}
-			c.alone(&c.reqs[i])
-			if i++; c.from == nil && c.users != c.srv.users.Now() { // AUTH, RESET, ACL SETUSER
+			if i += c.alone(&c.reqs[i]); rightsChanged(c) { // AUTH, RESET, ACL SETUSER
 				reloadUser(c, c.reqs[i:])
 			}
 			continue

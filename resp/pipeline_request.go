@@ -9,12 +9,15 @@ import (
 
 // One request of a pipeline, and what is counted of it.
 
-// alone runs a request outside of any unit.
-func (c *conn) alone(r *request) {
-	awaitPause(c, r.cmd)
+// alone runs a request outside of any unit. It returns how many it has answered: 0 if the request has to be looked at
+// again.
+func (c *conn) alone(r *request) int {
+	if !awaitPause(c, r.cmd) {
+		return 0
+	}
 	if waitsHere(r.cmd, c.srv) && c.flush() != nil {
 		c.closing = true
-		return
+		return 1
 	}
 	at := len(c.out.Buf)
 	c.startClock()
@@ -30,6 +33,7 @@ func (c *conn) alone(r *request) {
 		c.call.then = nil
 		c.subscribe(then)
 	}
+	return 1
 }
 
 // messages runs what the requests begin with: messages, or subscriptions to them. It returns
@@ -137,7 +141,12 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	if x.RunAgain {
 		return
 	}
-	c.Pending.Count(c.srv.stats, cmd, took)
+	if x.waiter != nil { // it is over later, in waited
+		x.waiter.took = took
+	} else {
+		c.Pending.Count(c.srv.stats, cmd, took)
+		c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
+	}
 	if len(c.out.Buf) > at && c.out.Buf[at] == '-' {
 		c.srv.stats.Commands[cmd.ID].Failed.Add(1)
 		if !counted {
@@ -150,9 +159,6 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 			User: c.session.userName(), Command: cmd.Full, Object: audit.ObjectOf(cmd, args),
 		})
 	}
-	if x.waiter == nil { // otherwise it is over later, in waited
-		c.srv.admin.Slowlog.Consider(&c.srv.settings, adminClient{c}, cmd, args, took)
-	}
 	if c.srv.hotkeys.Running() {
 		c.srv.hotkeys.Note(cmd, args, took, len(c.out.Buf)-at)
 	}
@@ -161,19 +167,20 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	}
 }
 
-// awaitPause returns when the command may run, or the connection or the server closes.
+// awaitPause returns when the command may run, or the connection or the server closes. It returns false if the rights
+// of users have changed meanwhile, so that those of the client have to be looked up first.
 // Replies to what came before do not wait with it.
 //
 // What another node forwards has been held back before (see [conn.postponed]), and
 // goes on.
-func awaitPause(c *conn, cmd *command.Row) {
+func awaitPause(c *conn, cmd *command.Row) bool {
 	if c.from != nil {
-		return
+		return true
 	}
 	p := &c.srv.pause
 	for held := false; p.Applies(cmd); held = true {
 		if c.flush() != nil {
-			return
+			return true
 		}
 		if !held {
 			c.srv.stats.Paused.Add(1)
@@ -181,7 +188,8 @@ func awaitPause(c *conn, cmd *command.Row) {
 		}
 		left, over := p.Left()
 		if left > 0 && !c.wait(left, over) {
-			return
+			return true
 		}
 	}
+	return !rightsChanged(c)
 }

@@ -17,8 +17,7 @@ func (c *conn) runUnit(reqs []request) int {
 		if r := &reqs[i]; r.msg == "" && c.srv.pause.Applies(r.cmd) {
 			routes := c.routes
 			c.leave()
-			awaitPause(c, r.cmd)
-			if !c.reenter(routes) {
+			if may := awaitPause(c, r.cmd); !c.reenter(routes) || !may {
 				return 0
 			}
 			break

@@ -27,7 +27,9 @@ type publisher struct {
 
 // publish runs the messages that the requests begin with, and returns how many there are.
 func (c *conn) publish(reqs []request) int {
-	awaitPause(c, reqs[0].cmd)
+	if !awaitPause(c, reqs[0].cmd) {
+		return 0
+	}
 	n := 1
 	for n < len(reqs) && reqs[n].msg == "" && reqs[n].cmd.Publishes && !c.srv.pause.Applies(reqs[n].cmd) && !c.belongsElsewhere(&reqs[n]) {
 		n++

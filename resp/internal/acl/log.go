@@ -3,6 +3,8 @@ package acl
 import (
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/database"
 )
 
 // An Entry is one or more refused calls or logins of a user that were alike, one soon after the other.
@@ -112,7 +114,12 @@ func (d Denial) LogReason() string {
 // LogObject returns what the log names of a call.
 func (d Denial) LogObject(call *Call) string {
 	switch d.Reason {
-	case DeniedKey, DeniedChannel, DeniedBy, DeniedGet:
+	case DeniedKey:
+		if call.Stored {
+			return string(database.Name(call.Args[d.Pos]))
+		}
+		return string(call.Args[d.Pos])
+	case DeniedChannel, DeniedBy, DeniedGet:
 		return string(call.Args[d.Pos])
 	case Allowed, DeniedCommand:
 	}

@@ -74,7 +74,7 @@ func (p *Pause) Applies(cmd *command.Row) bool {
 		return false
 	}
 	if p.all {
-		// Unlike in Redis, the way out stays open: AUTH, CLIENT UNPAUSE, INFO, SHUTDOWN and
+		// Unlike in Redis, the way out stays open: AUTH, CLIENT UNPAUSE, SHUTDOWN and
 		// their like run.
 		return cmd.Flags&(command.FlagAdmin|command.FlagNoAuth) == 0 && !cmd.AboutClients
 	}
