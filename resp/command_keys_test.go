@@ -233,3 +233,36 @@ func BenchmarkKeysOf(b *testing.B) {
 		})
 	}
 }
+
+// A key of MIGRATE may be empty by syntax: then the option KEYS names the keys.
+func TestKeysOfMigrate(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	o.Want("+OK", "ACL", "SETUSER", "u", "+@all", "~k*")
+	denied := func(key string) string { return "$User u has no permissions to access the '" + key + "' key" }
+	const flags, invalid = "*(+RW +access +delete)", "-ERR Invalid arguments specified for command"
+	for _, test := range []struct{ call, keys, flags, dryrun string }{
+		{"h 1 k1 0 10", "*($k1)", "*(*($k1 " + flags + "))", "+OK"},
+		{"h 1 other 0 10 COPY", "*($other)", "*(*($other " + flags + "))", denied("other")},
+		{"h 1  0 10 KEYS k1 k2", "*($k1 $k2)", "*(*($k1 " + flags + ") *($k2 " + flags + "))", "+OK"},
+		{"h 1  0 10 REPLACE keys k1 other", "*($k1 $other)", "*(*($k1 " + flags + ") *($other " + flags + "))", denied("other")},
+		{"h 1  0 10 AUTH keys KEYS k1", "*($k1)", "*(*($k1 " + flags + "))", "+OK"},
+		{"h 1  0 10 AUTH2 keys keys KEYS other", "*($other)", "*(*($other " + flags + "))", denied("other")},
+		{"h 1 k1 0 10 AUTH keys COPY", "*($k1)", "*(*($k1 " + flags + "))", "+OK"},
+		{"h 1 other 0 10 KEYS k1", invalid, invalid, "+OK"}, // a syntax error
+		{"h 1  0 10", "*($)", "*(*($ " + flags + "))", denied("")},
+		{"h 1  0 10 KEYS", "*($)", "*(*($ " + flags + "))", denied("")},
+	} {
+		call := append([]string{"MIGRATE"}, strings.Split(test.call, " ")...)
+		for _, want := range []struct {
+			reply string
+			words []string
+		}{
+			{test.keys, []string{"COMMAND", "GETKEYS"}},
+			{test.flags, []string{"COMMAND", "GETKEYSANDFLAGS"}},
+			{test.dryrun, []string{"ACL", "DRYRUN", "u"}},
+		} {
+			o.Want(want.reply, append(want.words, call...)...)
+		}
+	}
+}

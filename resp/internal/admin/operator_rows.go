@@ -27,7 +27,10 @@ var OperatorCommands = []command.Row{
 		Name: "migrate", Arity: -6, Group: "generic", Refusal: msgNoMigrate,
 		Flags: command.FlagWrite | command.FlagDangerous,
 		Tips:  []string{"nondeterministic_output"},
-		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 3, Step: 1}, {Flags: "RW access delete incomplete", Keyword: "KEYS", From: -2, Last: -1, Step: 1}},
+		Keys: []command.KeySpec{
+			{Flags: "RW access delete", Index: 3, Step: 1, Find: command.MigrateKey},
+			{Flags: "RW access delete incomplete", Keyword: "KEYS", From: -2, Last: -1, Step: 1, Find: command.MigrateKeys},
+		},
 	},
 	{
 		Name: "replicaof", Arity: 3, Group: "server", Run: on(cmdReplicaof),

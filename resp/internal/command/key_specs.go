@@ -44,3 +44,36 @@ func streamOptions(args [][]byte) (first int, blocks bool) {
 	}
 	return 0, blocks
 }
+
+// MigrateKey returns the position of the one key of MIGRATE, 0 if the option KEYS names others.
+func MigrateKey(args [][]byte) int {
+	if migrateOption(args) > 0 {
+		return 0
+	}
+	return 3
+}
+
+// MigrateKeys returns the position of the first key behind the option KEYS of MIGRATE, 0 if there is none. A key in front
+// of the options as well is a syntax error.
+func MigrateKeys(args [][]byte) int {
+	if i := migrateOption(args); i > 0 && len(args[3]) == 0 {
+		return i + 1
+	}
+	return 0
+}
+
+// migrateOption returns the position of the option KEYS of MIGRATE, 0 if there is none. A user or a password may be
+// called KEYS, too. As to Redis, an option KEYS without keys is none.
+func migrateOption(args [][]byte) int {
+	for i := 6; i < len(args)-1; i++ {
+		switch arg := args[i]; {
+		case wire.EqualFold(arg, "keys"):
+			return i
+		case wire.EqualFold(arg, "auth"):
+			i++
+		case wire.EqualFold(arg, "auth2"):
+			i += 2
+		}
+	}
+	return 0
+}

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -134,7 +135,7 @@ func (c *Row) KeyFlags(ref KeyRef, args [][]byte) string {
 	if s.Vary != nil {
 		return s.Vary(args)
 	}
-	return s.Flags
+	return strings.TrimSuffix(s.Flags, " incomplete") // which is said of the specification
 }
 
 // FirstWritten returns the number of the word with the first stored key that a request writes, or else with its
