@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -133,8 +134,11 @@ func noteDenied(c *conn, user string, d acl.Denial, call *acl.Call, context stri
 	noteRefused(c, audit.Refused, call.Row.Full, acl.Entry{Reason: d.LogReason(), Context: context, Object: d.LogObject(call), User: user})
 }
 
-// noteRequest notes a request that was refused, once.
+// noteRequest notes a request that was refused, once. It is the last command of its client all the same.
 func noteRequest(c *conn, r *request, context string) {
+	if r.cmd != nil {
+		c.session.lastCmd.Store(cmp.Or(r.cmd.As, r.cmd))
+	}
 	if r.denied.Reason != acl.Allowed {
 		noteDenied(c, c.session.userName(), r.denied, &acl.Call{Row: r.cmd, Args: c.args[r.first:r.last], Stored: r.stored}, context)
 		r.denied = acl.Denial{}

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
@@ -42,5 +43,38 @@ func TestAclLogHasNumbersAndTimes(t *testing.T) {
 	o.Want("+OK", "CONFIG", "RESETSTAT")
 	if got := o.InfoField("acl_access_denied_key", "INFO"); got != 0 {
 		t.Errorf("after CONFIG RESETSTAT it is %d", got)
+	}
+}
+
+// A refused command is the last one of its client: in ACL LOG, and in CLIENT LIST.
+func TestRefusedCommandIsTheLastOfItsClient(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	set := agreedUsers(t, srv)
+	set("on nopass ~* +@all -get")
+	o, u := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+	u.Want("+OK", "AUTH", "u", "x")
+	last := func(command string) {
+		t.Helper()
+		line := o.Do("ACL", "LOG").Elems[0].Field("client-info").Text
+		if _, name, _ := strings.Cut(line, " cmd="); !strings.HasPrefix(name, command+" ") {
+			t.Errorf("%s, want the command %s", line, command)
+		}
+	}
+	u.Do("GET", "k")
+	last("get")
+	u.Want("+OK", "MULTI")
+	u.Do("GET", "k")
+	last("get")
+	u.Want("+OK", "DISCARD")
+	u.Want("+OK", "MULTI")
+	u.Want("+QUEUED", "INCR", "k")
+	set("on nopass ~* +@all -incr")
+	u.Do("EXEC")
+	last("exec")
+	u.Do("EVAL", "return redis.pcall('INCR', 'k')", "0")
+	last("eval")
+	u.Do("SET", "k")
+	if list := o.Do("CLIENT", "LIST").Text; !strings.Contains(list, " cmd=set ") {
+		t.Errorf("SET with a wrong number of arguments is not in %s", list)
 	}
 }

@@ -227,6 +227,7 @@ func (c *conn) transact(r *request) {
 	if m.refused || len(m.cmds) == 0 && len(m.watched) == 0 {
 		return
 	}
+	c.session.lastCmd.Store(r.cmd)
 	denyQueued(c)
 	if !m.shipsAll() {
 		return
