@@ -101,7 +101,7 @@ func (x *call) track(t *tracker) (msg string) {
 		by = c.session.id
 	}
 	c.unit.SetAuthor(by)
-	c.session.redirects.Store(c.session.redirect)
+	c.session.redirects.Store(c.session.redirect && !c.session.readonly)
 	x.srv.tracking.add(t)
 	return ""
 }

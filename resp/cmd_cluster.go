@@ -122,12 +122,14 @@ func (x *call) eachInSlot(slot uint16, visit func(key []byte) bool) error {
 // each node that they know.
 func cmdReadonly(x *call) {
 	x.conn.session.readonly = true
+	x.srv.tracking.rerouted(x.conn)
 	x.OK()
 }
 
 // cmdReadwrite is READWRITE, which ends READONLY.
 func cmdReadwrite(x *call) {
 	x.conn.session.readonly = false
+	x.srv.tracking.rerouted(x.conn)
 	x.OK()
 }
 func cmdAsking(x *call) { x.OK() }

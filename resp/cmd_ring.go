@@ -190,12 +190,10 @@ func cmdRingRoute(x *call) {
 		x.BulkString(string(settings.ModeOf(s.redirect)))
 	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(settings.RouteForward)):
 		s.redirect = false
-		s.redirects.Store(false)
 		x.srv.tracking.rerouted(x.conn)
 		x.OK()
 	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(settings.RouteRedirect)):
 		s.redirect = true
-		s.redirects.Store(true)
 		x.srv.tracking.rerouted(x.conn)
 		x.OK()
 	default:

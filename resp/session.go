@@ -37,7 +37,7 @@ type session struct {
 
 	// tracking is set while the client is told what changes. Its own goroutine sets it.
 	tracking atomic.Pointer[tracker]
-	// redirects is redirect, for other goroutines; while the client tracks.
+	// redirects: the client reads keys of other nodes there alone. For other goroutines.
 	redirects atomic.Bool
 
 	database atomic.Int32 // chosen by SELECT

@@ -5,7 +5,7 @@ import "github.com/ringside-kv/ringside/resp/internal/command"
 // The commands about tracking.
 var trackingCommands = []*command.Row{
 	{
-		Name: "caching", Arity: 3, Group: "connection", Run: byServer(cmdClientCaching),
+		Name: "caching", Arity: 3, Group: "connection", Run: byServer(cmdClientCaching), CutsMulti: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{
@@ -13,7 +13,7 @@ var trackingCommands = []*command.Row{
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{
-		Name: "tracking", Arity: -3, Group: "connection", Run: byServer(cmdClientTracking),
+		Name: "tracking", Arity: -3, Group: "connection", Run: byServer(cmdClientTracking), CutsMulti: true,
 		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{

@@ -31,7 +31,8 @@ const trackLook = 50 * time.Millisecond
 //
 //   - A client that is sent a value has been entered for the key before it was read, and
 //     nobody takes the entry away but who tells the client. A change is looked up once it can
-//     be read. So whoever has read the value before the change is told.
+//     be read. So whoever has read the value before the change is told. A client that is not told of
+//     its own changes (NOLOOP) keeps its entry: it may have read the value behind the change.
 //   - What another node's client is sent, that node has been entered for, likewise, if it says
 //     so (tracking_remote.go) and hears this node (tracking_feed.go). Nobody takes that entry
 //     away but who tells the node.
@@ -106,8 +107,9 @@ func (ts *trackers) add(t *tracker) {
 }
 
 // rerouted is called when a client has chosen what it gets for keys of other nodes: in BCAST
-// mode it hears of these if they are forwarded.
+// mode it hears of these if they are forwarded, or if copies of them are read here.
 func (ts *trackers) rerouted(c *conn) {
+	c.session.redirects.Store(c.session.redirect && !c.session.readonly)
 	if t := c.tracker(); t != nil && t.broadcast {
 		ts.add(t)
 	}
@@ -239,16 +241,31 @@ func (ts *trackers) invalidate(author int64, key []byte) {
 	if !ok {
 		return
 	}
-	delete(ts.keys, string(key))
-	ts.items -= len(ids)
+	var kept []int64
 	for _, id := range ids {
 		if id < 0 {
-			if k := ts.trackerByNumber(id); k != nil && !k.wants(key) {
-				k.add(ts.authorFor(k, author), key)
+			if k := ts.trackerByNumber(id); k != nil {
+				by := ts.authorFor(k, author)
+				if by != 0 { // its client keeps its own entry there
+					kept = append(kept, id)
+				}
+				if !k.wants(key) {
+					k.add(by, key)
+				}
 			}
-		} else if t := ts.clients[id]; t != nil && !t.broadcast && !(t.noLoop && author == id) {
-			t.tell(key)
+		} else if t := ts.clients[id]; t != nil && !t.broadcast {
+			if t.noLoop && author == id {
+				kept = append(kept, id)
+			} else {
+				t.tell(key)
+			}
 		}
+	}
+	ts.items -= len(ids) - len(kept)
+	if kept == nil {
+		delete(ts.keys, string(key))
+	} else {
+		ts.keys[string(key)] = kept
 	}
 }
 

@@ -297,19 +297,30 @@ func (e *trackerFeed) takeIn(reply []byte) error {
 	ts := e.of
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	var author int64
+	var keys [][]byte // of that author, which clients in BCAST mode get in one message
+	tell := func() {
+		ts.broadcast(author, slices.Values(keys), true)
+		keys = keys[:0]
+	}
 	for i, item := range items {
 		number := first + uint64(i)
 		if number <= e.heard {
 			continue
 		}
 		e.heard = number
+		if item.Key == nil || item.Author != author {
+			tell()
+			author = item.Author
+		}
 		if item.Key == nil {
 			ts.forget()
 			continue
 		}
 		ts.invalidate(item.Author, item.Key)
-		ts.broadcast(item.Author, slices.Values([][]byte{item.Key}), true)
+		keys = append(keys, item.Key)
 	}
+	tell()
 	ts.told()
 	return nil
 }

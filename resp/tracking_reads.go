@@ -16,7 +16,6 @@ type trackedReads struct {
 	caching bool     // CLIENT CACHING was said
 	holding bool     // what is pushed waits for the replies
 	long    []string // keys that are invalid at once
-	queued  []string // those that a transaction reads
 	ownTerm uint64   // of the oldest routes by which they were run
 	// far are the keys that other nodes have been asked for, and nodes which ones, and whether
 	// these say what changes there.
@@ -24,10 +23,10 @@ type trackedReads struct {
 	nodes map[string]bool
 }
 
-// tracks reports whether what a command reads may be kept by clients. A script by itself reads nothing: its
-// commands do.
-func tracks(c *command.Row) bool {
-	return !c.Script && c.Flags&command.FlagReadonly != 0 && c.Flags&command.FlagBlocking == 0 && c.Keyed && !c.Between
+// tracks reports whether what a command reads may be kept by clients: not if it may wait, since what is pushed is
+// held until its reply. A script by itself reads nothing: its commands do.
+func tracks(c *command.Row, args [][]byte) bool {
+	return !c.Script && c.Flags&command.FlagReadonly != 0 && c.Keyed && !c.Between && !c.MayWait(args)
 }
 
 // tracker is what the client wants to be told, nil if that is nothing.
@@ -45,21 +44,12 @@ func (c *conn) keysRead(cmd *command.Row, args [][]byte) (keys [][]byte) {
 	return keys
 }
 
-// readsQueued notes what a command reads that waits for EXEC.
-func (c *conn) readsQueued(r *request) {
-	if t := c.tracker(); t != nil && tracks(r.cmd) {
-		for _, key := range c.keysRead(r.cmd, c.args[r.first:r.last]) {
-			t.reads.queued = append(t.reads.queued, string(key))
-		}
-	}
-}
-
 // reads is called before a command is run here. What a command changes itself is told after its reply.
 func (c *conn) reads(cmd *command.Row, args [][]byte) {
 	if t := c.tracker(); t != nil && c.from == nil && cmd.MayWrite && cmd.Flags&command.FlagBlocking == 0 {
 		c.holdReads(t)
 	}
-	if (c.from == nil && c.tracker() != nil || c.from != nil && c.from.keeper != "") && tracks(cmd) {
+	if (c.from == nil && c.tracker() != nil || c.from != nil && c.from.keeper != "") && tracks(cmd, args) {
 		noteReads(c, c.keysRead(cmd, args))
 	}
 }
@@ -118,14 +108,20 @@ func (c *conn) readsFar(r *request) {
 	if t == nil || r.msg != "" || c.from != nil {
 		return
 	}
+	if r.cmd.MayWrite && r.cmd.Flags&command.FlagBlocking == 0 {
+		c.holdReads(t) // what it changes itself is told after its reply
+	}
 	var keys [][]byte
-	switch {
-	case r.cmd.KeysOfExec:
-		for _, key := range t.reads.queued {
-			keys = append(keys, []byte(key))
+	note := func(cmd *command.Row, args [][]byte) bool {
+		if cmd.Script || tracks(cmd, args) {
+			keys = append(keys, c.keysRead(cmd, args)...)
 		}
-	case tracks(r.cmd) || r.cmd.Script:
-		keys = c.keysRead(r.cmd, c.args[r.first:r.last])
+		return false
+	}
+	if args := c.args[r.first:r.last]; r.cmd.KeysOfExec {
+		c.srv.table.FindQueued(args, note)
+	} else {
+		note(r.cmd, args)
 	}
 	if len(keys) > 0 {
 		c.holdReads(t)
@@ -190,9 +186,6 @@ func (c *conn) endReads() {
 	t := c.tracker()
 	if t == nil {
 		return
-	}
-	if !c.multi.open {
-		t.reads.queued = nil
 	}
 	if !t.reads.holding {
 		return

@@ -152,7 +152,7 @@ func (x *call) shownExec() {
 // cuts tells whether a command of a transaction has all before it run first.
 func (q *queued) cuts() bool {
 	changesCluster := q.cmd.Flags&command.FlagWrite != 0 && !q.cmd.Keyed // FUNCTION LOAD and its like
-	return q.cmd.Spread || q.cmd.SetsProtocol || changesCluster
+	return q.cmd.CutsMulti || q.cmd.Spread || q.cmd.SetsProtocol || changesCluster
 }
 
 // An execution is what cmdExec does.

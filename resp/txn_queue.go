@@ -172,7 +172,6 @@ func (c *conn) queue(r *request) int {
 		m.cmds = append(m.cmds, queued{cmd: r.cmd, end: len(m.queue), here: m.subscribes && r.cmd.TellsSubscribed})
 	}
 	noteSelect(c, r)
-	c.readsQueued(r)
 	m.count.Add(1)
 	c.session.lastCmd.Store(r.cmd)
 	at := len(c.out.Buf)

@@ -59,6 +59,9 @@ type Row struct {
 	CallsFunction bool
 	// AsksNodes: it asks other nodes, where there are some, though it is not split over them.
 	AsksNodes bool
+	// CutsMulti: in a transaction, what is queued before it has run, and what is queued behind it has not. It is
+	// also so for what is spread, or sets the protocol.
+	CutsMulti bool
 	// SetsProtocol: it chooses the protocol of its reply and of those behind it.
 	SetsProtocol bool
 	// TellsSubscribed: its reply in RESP2 depends on whether the client has subscriptions.
