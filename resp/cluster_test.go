@@ -226,6 +226,63 @@ func TestReadonlyReadsAtBackup(t *testing.T) {
 	backup.Want(moved, "GET", "foo")
 }
 
+// A transaction of reads is queued and run where READONLY has single reads answered.
+func TestReadonlyTransactionAtBackup(t *testing.T) {
+	r := routedSlots(t, 3)
+	half, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n1"}},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1", Backups: []string{"n0"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(half)
+	primary, backup, other := r.redirecting(1), r.redirecting(0), r.redirecting(2)
+	moved := "-MOVED 12182 " + r.addrs[1]
+	backup.Want("+OK", "READONLY")
+	other.Want("+OK", "READONLY")
+	for i := range 5 {
+		primary.Want("+OK", "SET", "foo", fmt.Sprint(i))
+		value := fmt.Sprint("$", i)
+
+		backup.Want("+OK", "WATCH", "foo")
+		backup.Want("+OK", "MULTI")
+		backup.Want("+QUEUED", "GET", "foo")
+		backup.Want("+QUEUED", "EVAL_RO", "return redis.call('get', KEYS[1])", "1", "foo")
+		backup.Want("+QUEUED", "MGET", "foo", "{foo}2")
+		backup.Want("*("+value+" "+value+" *("+value+" _$))", "EXEC")
+
+		backup.Want("+OK", "WATCH", "foo")
+		primary.Want("+OK", "SET", "foo", fmt.Sprint(i))
+		backup.Want("+OK", "MULTI")
+		backup.Want("+QUEUED", "GET", "foo")
+		backup.Want("_*", "EXEC")
+
+		backup.Want("+OK", "MULTI") // PING is on no keys, so EXEC runs in two parts
+		backup.Want("+QUEUED", "PING")
+		backup.Want("+QUEUED", "GET", "foo")
+		backup.Want("*(+PONG "+value+")", "EXEC")
+
+		backup.Want("+OK", "MULTI")
+		backup.Want("+QUEUED", "GET", "foo")
+		backup.Want(moved, "SET", "foo", "x")
+		backup.Want("-"+msgExecAbort, "EXEC")
+
+		other.Want("+OK", "MULTI")
+		other.Want(moved, "GET", "foo")
+		other.Want("-"+msgExecAbort, "EXEC")
+	}
+	// The copy is handed over between MULTI and EXEC.
+	backup.Want("+OK", "MULTI")
+	backup.Want("+QUEUED", "GET", "foo")
+	whole, err := ring.NewPlacement([]ring.Row{{Primary: "n1", Epoch: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(whole)
+	backup.Want(moved, "EXEC")
+}
+
 func TestMovedTellsWhere(t *testing.T) {
 	r := routedSlots(t, 2)
 	half, err := ring.NewPlacement([]ring.Row{

@@ -225,7 +225,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if !r.cmd.Keyed {
 			if !r.cmd.Neutral {
 				if n == 0 && c.session.redirect && routes != nil {
-					c.ownerOf(r, routes)
+					if c.ownerOf(r, routes); r.cmd.InMulti == command.MultiRuns && c.readsCopy(r, routes) {
+						r.owner = ownerSelf // WATCH asks the primary
+					}
 				}
 				break
 			}

@@ -91,12 +91,13 @@ func (c *conn) moved(r *request, routes *Routes) int {
 	return 1
 }
 
-// readsCopy tells whether a redirect connection after READONLY gets the answer to a read,
-// since this node has a copy of all of its keys. The copy does not answer by itself, as it
+// readsCopy tells whether a redirect connection after READONLY gets the answer to a read or WATCH, or has the read
+// queued after MULTI, since this node has a copy of all of its keys. The copy does not answer by itself, as it
 // may be behind or be replaced: the read is forwarded to the primary, so that it is as fresh
 // as there.
 func (c *conn) readsCopy(r *request, routes *Routes) bool {
-	if !c.session.readonly || r.owner < 0 || r.waits || r.cmd.Flags&command.FlagReadonly == 0 || r.cmd.MayWrite {
+	reads := r.cmd.Flags&command.FlagReadonly != 0 && !r.cmd.MayWrite || r.cmd.InMulti == command.MultiRuns
+	if !c.session.readonly || r.owner < 0 || r.waits || !reads {
 		return false
 	}
 	args := c.args[r.first:r.last]

@@ -147,7 +147,7 @@ func (c *conn) queue(r *request) int {
 		return 1
 	}
 	if routes := c.srv.routes.Load(); routes != nil && redirects(c, routes) && r.cmd.Keyed {
-		if c.ownerOf(r, routes); r.msg == "" && r.owner != ownerSelf {
+		if c.ownerOf(r, routes); r.msg == "" && r.owner != ownerSelf && !c.readsCopy(r, routes) {
 			n := c.answerRemote([]request{*r}, routes)
 			m.refused = m.refused || n > 0
 			return n
