@@ -13,7 +13,7 @@ var ACLCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "deluser", Arity: -3, Group: "server", Waits: true, Run: on(cmdAclDeluser),
+				Name: "deluser", Arity: -3, Group: "server", Waits: true, Run: on(cmdAclDeluser), Hide: hideUser,
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
@@ -25,7 +25,7 @@ var ACLCommands = []command.Row{
 				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				Name: "getuser", Arity: 3, Group: "server", Run: on(cmdAclGetuser),
+				Name: "getuser", Arity: 3, Group: "server", Run: on(cmdAclGetuser), Hide: hideUser,
 				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{

@@ -153,9 +153,13 @@ func cmdConfigHelp(x *command.Call) {
 	)
 }
 
-// isSecret reports whether a setting is part of a login.
+// isSecret reports whether a setting is a password, or a part of a login.
 func isSecret(name string) bool {
-	return name == "requirepass" || name == "masterauth" || name == "masteruser"
+	switch name {
+	case "requirepass", "masterauth", "masteruser", "tls-key-file-pass", "tls-client-key-file-pass":
+		return true
+	}
+	return false
 }
 
 // hideConfig hides a password that CONFIG SET is given.

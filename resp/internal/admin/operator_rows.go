@@ -24,7 +24,7 @@ var OperatorCommands = []command.Row{
 		Flags: command.FlagReadonly | command.FlagFast,
 	},
 	{
-		Name: "migrate", Arity: -6, Group: "generic", Refusal: msgNoMigrate,
+		Name: "migrate", Arity: -6, Group: "generic", Refusal: msgNoMigrate, Hide: command.HideMigrate,
 		Flags: command.FlagWrite | command.FlagDangerous,
 		Tips:  []string{"nondeterministic_output"},
 		Keys: []command.KeySpec{
