@@ -1,9 +1,6 @@
 package resp
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -170,29 +167,7 @@ func (x *call) replyNames(names []string) {
 
 // withPeersNames adds what the other nodes have.
 func (x *call) withPeersNames(names []string) []string {
-	replies := x.askPeers(x.raw())
-	if len(replies) == 0 {
-		return names
-	}
-	set := make(map[string]struct{}, len(names))
-	for _, name := range names {
-		set[name] = struct{}{}
-	}
-	for _, reply := range replies {
-		body, ok := wire.ArrayBody(reply)
-		if !ok {
-			continue
-		}
-		for range wire.ArrayLen(reply) {
-			name, ok := wire.ReplyText(body)
-			if !ok {
-				break
-			}
-			set[string(name)] = struct{}{}
-			body = body[wire.ValueLen(body):]
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
+	return pubsub.WithNames(names, x.askPeers(x.raw()))
 }
 
 func cmdPubsubNumsub(x *call)      { x.numberOfSubscribers(pubsub.Channel) }
@@ -205,19 +180,7 @@ func (x *call) numberOfSubscribers(kind pubsub.Kind) {
 		counts[i] = x.srv.pubsub.Subscribers(kind, name)
 	}
 	if len(names) > 0 {
-		for _, reply := range x.askPeers(x.raw()) {
-			body, ok := wire.ArrayBody(reply)
-			if !ok || wire.ArrayLen(reply) != 2*len(names) {
-				continue
-			}
-			for i := range counts {
-				body = body[wire.ValueLen(body):]
-				n := wire.ValueLen(body)
-				count, _ := wire.ReplyInt(body[:n])
-				counts[i] += count
-				body = body[n:]
-			}
-		}
+		pubsub.AddCounts(counts, x.askPeers(x.raw()))
 	}
 	x.Array(2 * len(names))
 	for i, name := range names {
