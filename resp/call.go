@@ -105,7 +105,7 @@ func (x *call) Stream(key []byte, v store.Value, off, n int64) {
 
 func (x *call) Failed(err error) bool {
 	switch {
-	case errors.Is(err, command.ErrMoved) && x.conn.from != nil:
+	case errors.Is(err, command.ErrMoved) && asksNode(x):
 		x.notRun()
 		return true
 	case errors.Is(err, errLate):

@@ -81,7 +81,7 @@ func cmdRandomkey(x *call) {
 		return
 	case !x.awaitSeen(at):
 		return
-	case x.conn.from != nil:
+	case asksNode(x):
 		x.Array(2)
 		x.Int(max(keys, 1))
 	}

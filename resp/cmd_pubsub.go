@@ -151,7 +151,7 @@ func (x *call) activeChannels(kind pubsub.Kind) {
 // the patterns.
 func cmdPubsubNumpat(x *call) {
 	names := x.srv.pubsub.Active(pubsub.Pattern, nil)
-	if x.conn.from != nil {
+	if asksNode(x) {
 		x.replyNames(names)
 		return
 	}

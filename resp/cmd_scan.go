@@ -38,18 +38,19 @@ func cmdScan(x *call) {
 		return
 	}
 	args := x.Args[2:]
-	if f, by := x.conn.from, x.srv.policies(); f != nil && (f.swaps != by.Swaps() || by.Swapping()) {
+	forNode := asksNode(x)
+	if by := x.srv.policies(); forNode && (x.conn.from.swaps != by.Swaps() || by.Swapping()) {
 		x.notRun()
 		return
 	}
 	course := rehome.Course{At: from, Fresh: from == 0}
-	if n := len(args); x.conn.from != nil && n >= 3 && string(args[n-3]) == inLayout {
+	if n := len(args); forNode && n >= 3 && string(args[n-3]) == inLayout {
 		head, _ := wire.ParseInt(args[n-2])
 		course.Layout = rehome.Layout{Head: database.Head(head), Named: true}
 		course.Flips, _ = strconv.ParseUint(string(args[n-1]), 10, 64)
 		args = args[:n-3]
 	}
-	if n := len(args); x.conn.from != nil && n >= 2 && string(args[n-2]) == inDatabase {
+	if n := len(args); forNode && n >= 2 && string(args[n-2]) == inDatabase {
 		number, _ := wire.ParseInt(args[n-1])
 		args, x.agreed.data = args[:n-2], int(number)
 		defer func() { x.agreed.data = 0 }()
@@ -62,7 +63,7 @@ func cmdScan(x *call) {
 	l := x.newLister(o.Pattern, scanReply)
 	s := newScan(x, &o, l)
 	here := x.conn.session.redirect && x.Row.Name == "scan" // its cursors are those of the store
-	if x.conn.from != nil || here {
+	if forNode || here {
 		s.Layout, s.At, s.Fresh, s.Flips = course.Layout, course.At, course.Fresh, course.Flips
 	} else {
 		s.Start(x.srv.policies().Of(l.data), from)
@@ -78,7 +79,7 @@ func cmdScan(x *call) {
 	case routes == nil:
 		_, err := s.here(ring.Whole, nil)
 		l.end(err, &s.At)
-	case x.conn.from != nil:
+	case forNode:
 		l.end(s.part(), &s.At)
 	case here:
 		l.end(s.own(), &s.At)

@@ -27,7 +27,7 @@ func databaseOf(c *conn) int {
 
 // database is the data that a command without keys works on.
 func (x *call) database() int {
-	if x.conn.from != nil && !x.InScript {
+	if asksNode(x) {
 		return x.agreed.data
 	}
 	return x.srv.policies().Data(numberOf(x))

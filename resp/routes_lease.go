@@ -123,7 +123,7 @@ func (x *call) underLease(do func() error) error {
 		return err
 	case x.Row.Flags&command.FlagWrite != 0:
 		return command.UnknownError(msgLostWrite)
-	case c.from != nil:
+	case asksNode(x):
 		return command.ErrMoved
 	}
 	return command.ReplyError(msgLeaseLost)

@@ -126,10 +126,10 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 			spans = routes.spans
 		}
 		err := x.underLease(func() error { return do(spans) })
-		if err == nil && x.conn.from != nil && !x.Row.MayWrite && x.srv.routes.Load().ownTerm != routes.ownTerm {
+		if err == nil && asksNode(x) && !x.Row.MayWrite && x.srv.routes.Load().ownTerm != routes.ownTerm {
 			return command.ErrMoved
 		}
-		if x.conn.from != nil || !errors.Is(err, command.ErrMoved) {
+		if asksNode(x) || !errors.Is(err, command.ErrMoved) {
 			return err
 		}
 	}

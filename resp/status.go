@@ -31,7 +31,11 @@ func statusOf(err error) Status {
 // says sets the status of the next reply, if another node forwards the request. A command
 // within a script or a transaction decides nothing about the whole.
 func (x *call) says(s Status) {
-	if x.conn.from != nil && !x.InScript && !x.InTransaction {
+	if asksNode(x) {
 		x.conn.from.status = s
 	}
 }
+
+// asksNode reports whether another node has sent the command that runs. What a script or a transaction runs is
+// a client's, wherever it runs: it has the words and replies of clients.
+func asksNode(x *call) bool { return x.conn.from != nil && !x.InScript && !x.InTransaction }
