@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -59,6 +60,7 @@ func (c *conn) waitRemotely(r *request, routes *Routes) int {
 		id: c.srv.runID + "-" + strconv.FormatInt(c.session.id, 10) + "-" + strconv.FormatUint(c.waits, 10),
 	}
 	c.srv.stats.Forwarded.Add(1)
+	showSent(c, r, monitoring.Cluster, nil)
 	c.session.lastCmd.Store(r.cmd)
 	reply, err := f.enqueue()
 	switch fate := r.fate(err); {

@@ -168,8 +168,8 @@ func cmdQuit(x *call) {
 // more that it knows it.
 func cmdReset(x *call) {
 	s := &x.conn.session
-	if s.monitor.Load() {
-		x.srv.monitors.remove(x.conn)
+	if s.monitor.Swap(false) {
+		x.srv.monitors.Remove(&x.conn.pushes)
 		x.conn.pushes.clear()
 	}
 	if s.watching.Swap(false) {

@@ -190,15 +190,21 @@ func cmdRingRoute(x *call) {
 		x.BulkString(string(settings.ModeOf(s.redirect)))
 	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(settings.RouteForward)):
 		s.redirect = false
-		x.srv.tracking.rerouted(x.conn)
+		rerouted(x.conn)
 		x.OK()
 	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(settings.RouteRedirect)):
 		s.redirect = true
-		x.srv.tracking.rerouted(x.conn)
+		rerouted(x.conn)
 		x.OK()
 	default:
 		x.Error(command.MsgSyntax)
 	}
+}
+
+// rerouted is called when a client has chosen what it gets for keys of other nodes.
+func rerouted(c *conn) {
+	c.srv.tracking.rerouted(c)
+	c.srv.monitors.Change(&c.pushes, sees(c), c.gone)
 }
 
 // Words of RING ACK.

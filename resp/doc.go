@@ -8,10 +8,10 @@
 // told by [Server.SetRoutes], and goes by that.
 //
 // A request for keys of another node is forwarded there as the client sent it, and the
-// reply comes back as it is. It runs there: that node's MONITOR, SLOWLOG and statistics
+// reply comes back as it is. It runs there: that node's SLOWLOG and statistics
 // of commands show it, as that of a client called "forwarded", and its limits hold. The
-// node that the client talks to counts it as forwarded, holds CLIENT PAUSE and CLIENT
-// REPLY, and pays for its memory meanwhile.
+// node that the client talks to counts it as forwarded, shows it to MONITOR (monitor.go), holds CLIENT
+// PAUSE and CLIENT REPLY, and pays for its memory meanwhile.
 //
 // Read [Server] first, then conn.go (the loop), internal/command (what a command is) and
 // internal/types (the commands on values). The commands in cmd_*.go act on the server, the

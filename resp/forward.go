@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
 )
 
@@ -17,6 +18,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 	for len(c.far) < len(routes.links) {
 		c.far = append(c.far, &batch{})
 	}
+	showWindow(c, reqs)
 	for i := range reqs {
 		if r := &reqs[i]; r.owner >= 0 {
 			b := c.far[r.owner]
@@ -145,6 +147,7 @@ func (c *conn) takeReply(r *request, b *batch) {
 // passReply passes on the reply to a forwarded request. A large one leaves at once, not
 // to be kept twice.
 func (c *conn) passReply(r *request, reply []byte) {
+	showSent(c, r, monitoring.Cluster, reply)
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}
@@ -210,6 +213,7 @@ func (c *conn) retryForward(r *request) {
 		}
 		b := &batch{link: routes.links[owner], bytes: c.wire(r), requests: 1, atomic: goesAtomic(c, r)}
 		c.readsFar(r)
+		showSent(c, r, monitoring.Cluster, nil)
 		sendFor(c, b, left, nil)
 		reply, err := b.reply()
 		switch f := r.fate(err); f {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -58,6 +59,7 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.refuse(r, msgCrossSlot)
 		return
 	}
+	showSent(c, r, monitoring.Own|monitoring.Cluster, nil)
 	end := time.Now().Add(c.srv.forwardTime(len(r.raw)))
 	parts, msg := c.runParts(r, routes, end) // msg is the worst of the parts
 	size := int64(0)

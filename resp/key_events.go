@@ -2,10 +2,10 @@ package resp
 
 import (
 	"slices"
-	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/keyevents"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 )
 
@@ -18,21 +18,12 @@ func newKeyEvents(s *Server) *keyevents.Events {
 	})
 }
 
-// eventPeers are the nodes that seem to be there, and which ones are members.
-func (r *Routes) eventPeers() (peers []keyevents.Peer, known func(node string) bool) {
+// livePeers are the nodes that seem to be there.
+func (r *Routes) livePeers() (peers []relay.Peer) {
 	for _, peer := range r.peers {
-		peers = append(peers, keyevents.Peer{ID: peer.ID, Link: peer.Link, Open: func() func([]byte, time.Duration) ([]byte, error) {
-			way := peer.Link.Way()
-			return func(request []byte, timeout time.Duration) ([]byte, error) {
-				if err := way.Send(request, 1, Terms{}, timeout, nil); err != nil {
-					return nil, err
-				}
-				replies, err := way.Wait()
-				return replies.Bytes, err
-			}
-		}})
+		peers = append(peers, relay.PeerAt(peer.ID, peer.Link))
 	}
-	return peers, func(node string) bool { _, ok := r.Nodes[node]; return ok }
+	return peers
 }
 
 func (r *Routes) hasPeer(node string) bool {

@@ -99,7 +99,7 @@ func (c *conn) runOne(r *request) {
 	}
 	if c.srv.monitors.Any() && !r.shown && r.progress == nil && (r.cmd.As == nil || r.stored) && r.cmd.InMulti != command.MultiEnds {
 		r.shown = true // a unit may run again
-		c.srv.monitors.feed(c, r.cmd, x.Args, false)
+		show(c, int(c.session.database.Load()), r.cmd, x.Args, whoSees(c, r.cmd), false)
 	}
 	cmd := cmp.Or(r.cmd.As, r.cmd)
 	if c.session.lastCmd.Load() != cmd {

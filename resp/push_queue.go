@@ -25,9 +25,9 @@ type pushQueue struct {
 // connection may keep anyway.
 const freePushes = 16 << 10
 
-// push queues a message for the client. Any goroutine may call it while the
+// Push implements monitoring.Client: it queues a message. Any goroutine may call it while the
 // connection is not removed from the server; it does not wait.
-func (q *pushQueue) push(message []byte) {
+func (q *pushQueue) Push(message []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.append(message) {

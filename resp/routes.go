@@ -162,7 +162,9 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.blocked.rerouted(r)
 	s.rehome.node.Follow(r.Policies)
-	s.keyEvents.Relink(r.eventPeers())
+	peers := r.livePeers()
+	s.keyEvents.Relink(peers, func(node string) bool { _, ok := r.Nodes[node]; return ok })
+	s.monitors.Follow(peers)
 	s.tracking.updateFeeds(r)
 }
 

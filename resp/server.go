@@ -26,6 +26,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/keyevents"
 	"github.com/ringside-kv/ringside/resp/internal/login"
 	"github.com/ringside-kv/ringside/resp/internal/maintenance"
+	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/pause"
 	"github.com/ringside-kv/ringside/resp/internal/placement"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
@@ -147,7 +148,7 @@ type Server struct {
 	budget          budget.Budget
 	rehome          rehomer
 	pause           pause.Pause
-	monitors        monitors
+	monitors        *monitoring.Monitors
 	logins          login.Guesses
 	users           acl.Registry
 	audit           *audit.Log // nil: none
@@ -233,6 +234,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.scripts.functions = newFunctions(s)
 	s.pause.Init()
 	s.tracking.init(s)
+	s.monitors = newMonitors(s)
 	s.rehome.init(s)
 	initTypeGate(s)
 	s.blocked.init()
@@ -376,7 +378,7 @@ func (s *Server) remove(c *conn) {
 	s.mu.Unlock()
 	s.count.Add(-1)
 	s.unauthenticated.remove(c)
-	s.monitors.remove(c)
+	s.monitors.Remove(&c.pushes)
 	s.watchers.Remove(&c.pushes)
 	s.Notices.Remove(&c.pushes)
 	s.tracking.remove(c)
@@ -429,6 +431,7 @@ func (s *Server) Close(ctx context.Context) error {
 	defer s.keyEvents.Close()
 	defer s.replicas.Close()
 	defer s.tracking.close()
+	defer s.monitors.Close()
 	select {
 	case <-done:
 		s.scripts.End()

@@ -68,6 +68,7 @@ var ringCommands = []command.Row{
 			},
 			ringGuest("full", 3, cmdRingFull),
 			ringGuest("heed", -6, cmdRingHeed),
+			ringGuest("monitor", 5, cmdRingMonitor),
 			{
 				Name: "serves", Arity: 3, Group: "cluster", Run: byServer(cmdRingServes),
 				Waits: true,

@@ -49,7 +49,7 @@ var serverCommands = []command.Row{
 		},
 	},
 	{
-		Name: "monitor", Arity: 1, Group: "server", Run: byServer(cmdMonitor),
+		Name: "monitor", Arity: 1, Group: "server", Run: byServer(cmdMonitor), AsksNodes: true,
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{

@@ -44,7 +44,7 @@ func (t *tracker) tell(keys ...[]byte) {
 		if c = t.target; c.Closed.Load() {
 			if !t.broken.Swap(true) && t.conn.session.proto.Load() == 3 {
 				b := wire.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
-				t.conn.pushes.push(wire.AppendInt(b, t.redirect))
+				t.conn.pushes.Push(wire.AppendInt(b, t.redirect))
 			}
 			return
 		}
@@ -69,7 +69,7 @@ func (t *tracker) tell(keys ...[]byte) {
 	default:
 		b = append(b, "*-1\r\n"...)
 	}
-	c.pushes.push(b)
+	c.pushes.Push(b)
 }
 
 // takesMessages reports whether a client of RESP2 expects what is no reply.

@@ -325,14 +325,18 @@ func TestMonitorShowsTransactionsAndScriptsAsRedis(t *testing.T) {
 		for _, line := range []string{
 			"MULTI", "SET a 1", "GET a", "EXEC", "multi", "PING", "GET a", "exec", "MULTI", "nosuch", "Exec", "MULTI", "GET a", "DISCARD",
 			"WATCH a", "SET a 2", "MULTI", "GET a", "EXEC", "EVAL redis.call('set',KEYS[1],'x')return(redis.call('get',KEYS[1])) 1 a",
-			"EVAL_RO return(1) 0", "MULTI", "EVAL return(redis.call('get','a')) 1 a", "GET a", "EXEC", "PING last",
+			"EVAL_RO return(1) 0", "MULTI", "EVAL return(redis.call('get','a')) 1 a", "GET a", "EXEC",
+			"COPY a b DB 1", "MOVE a 2", "MULTI", "COPY b c DB 1", "SET a x", "MOVE a 3", "EXEC", "MOVE b 1", "PING last",
 		} {
 			o.Do(strings.Split(line, " ")...)
 		}
 		for len(seen[i]) == 0 || !strings.Contains(seen[i][len(seen[i])-1], "last") {
 			from, words, _ := strings.Cut(m.Next().Text, "] ")
-			if strings.HasSuffix(from, " lua") {
-				words = "lua " + words
+			_, from, _ = strings.Cut(from, " [")
+			if number, client, _ := strings.Cut(from, " "); client == "lua" {
+				words = number + " lua " + words
+			} else {
+				words = number + " " + words
 			}
 			seen[i] = append(seen[i], words)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -141,11 +142,7 @@ func cmdExec(x *call) {
 // shownExec shows EXEC to monitors, behind the commands that it has run.
 func (x *call) shownExec() {
 	if x.srv.monitors.Any() {
-		word := x.conn.multi.exec[:]
-		if word[0] == 0 { // of another node's client
-			word = []byte("EXEC")
-		}
-		x.srv.monitors.feed(x.conn, x.srv.table.ByName["exec"], [][]byte{word}, false)
+		showExec(x.conn, whoSees(x.conn, x.Row))
 	}
 }
 
@@ -261,7 +258,7 @@ func (e *execution) runHere(i int) {
 func (x *call) inner(cmd *command.Row, args [][]byte) {
 	c, at := x.conn, len(x.Buf)
 	if x.srv.monitors.Any() {
-		x.srv.monitors.feed(c, cmd, args, x.InScript)
+		showInner(x, cmd, args)
 	}
 	outer, outerArgs, inside := x.Row, x.Args, x.InTransaction
 	x.Row, x.Args, x.InTransaction, x.RefusedByLimit = cmd, args, true, false
@@ -314,7 +311,9 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 			continue
 		}
 		b := &batch{bytes: r.raw, requests: 1, atomic: goesAtomic(c, &r)}
+		to := monitoring.Cluster
 		if owner == ownerSelf {
+			to |= monitoring.Own
 			c.runPart(b, c.termsHere(), routes.swaps())
 		} else {
 			x.srv.stats.Forwarded.Add(1)
@@ -326,6 +325,9 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 		case f == outcome.Answered && reply[0] == '-':
 			return nil, string(bytes.TrimRight(reply[1:], "\r\n"))
 		case f == outcome.Answered:
+			if r.cmd.KeysOfExec {
+				showQueued(c, c.args[r.first:r.last], to, reply)
+			}
 			return bytes.Clone(reply), ""
 		case f != outcome.NotRun:
 			return nil, f.Refusal(err)

@@ -60,6 +60,8 @@ func RingHelp(x *command.Call) {
 		"    Hand over all data of this node, then stop it.",
 		"LOCATE <key>",
 		"    Return the token of a key and the nodes that have it.",
+		"MONITOR <node> <session> BEGIN|NEXT|END",
+		"    Internal: return commands that clients of another node see with MONITOR.",
 		"MOVE <source> <destination>",
 		"    Internal: move a stored key to another database.",
 		"NODES",

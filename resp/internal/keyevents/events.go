@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -24,7 +25,7 @@ type Events struct {
 	all     store.EventClass // own, that of the follower and others
 	lines   map[string]*line
 	origins map[string]*origin
-	peers   []Peer
+	peers   []relay.Peer
 	number  uint64 // of the last commit
 	ended   bool
 	// begun is since when there are routes, on the server's clock, and 0 before; started tells
@@ -55,15 +56,6 @@ type Config struct {
 	MaxQueued func() int64
 	Stop      <-chan struct{} // closed when the server closes
 	Logger    *slog.Logger
-}
-
-// A Peer is another node that seems to be there.
-type Peer struct {
-	ID string
-	// Link is compared: another one is another way to the node.
-	Link any
-	// Open returns a way to send requests to the node and to wait for the replies, for one goroutine.
-	Open func() func(request []byte, timeout time.Duration) (reply []byte, err error)
 }
 
 // A Follower is told of all keys that change, in the whole cluster. Its methods must neither block nor call Events.
@@ -217,7 +209,7 @@ func (e *Events) Begin() {
 }
 
 // Relink goes by new routes: these nodes seem to be there, and known tells which ones are members.
-func (e *Events) Relink(peers []Peer, known func(node string) bool) {
+func (e *Events) Relink(peers []relay.Peer, known func(node string) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.peers = peers
@@ -307,7 +299,7 @@ func (e *Events) relinkLocked(late bool) {
 }
 
 func (e *Events) hasPeer(node string) bool {
-	return slices.ContainsFunc(e.peers, func(p Peer) bool { return p.ID == node })
+	return slices.ContainsFunc(e.peers, func(p relay.Peer) bool { return p.ID == node })
 }
 
 // take implements store.EventSink.

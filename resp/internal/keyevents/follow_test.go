@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -53,12 +54,12 @@ func newTestNode(t *testing.T, id string, tellAll time.Duration) *testNode {
 // meet gives nodes routes on which each of them is.
 func meet(nodes ...*testNode) {
 	for _, n := range nodes {
-		var peers []Peer
+		var peers []relay.Peer
 		for _, other := range nodes {
 			if other == n {
 				continue
 			}
-			peers = append(peers, Peer{ID: other.id, Link: other, Open: func() func([]byte, time.Duration) ([]byte, error) {
+			peers = append(peers, relay.Peer{ID: other.id, Link: other, Open: func() func([]byte, time.Duration) ([]byte, error) {
 				return func(request []byte, _ time.Duration) ([]byte, error) {
 					if other.deaf.Load() {
 						return nil, errors.New("cut")

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/relay"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -43,7 +44,7 @@ func (c *commit) sent() {
 type line struct {
 	of   *Events
 	node string
-	peer Peer
+	peer relay.Peer
 	wake chan struct{}
 
 	queue  []*commit

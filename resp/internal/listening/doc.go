@@ -1,2 +1,2 @@
-// Package listening keeps sets of clients that are told of something, as those of MONITOR.
+// Package listening keeps sets of clients that are told of something, as those of HASHMASK SUBSCRIBE.
 package listening

@@ -1,8 +1,8 @@
-package admin
+package monitoring
 
-// AppendQuoted appends b as Redis shows it: in double quotes, all but printable
+// appendQuoted appends b as Redis shows it: in double quotes, all but printable
 // ASCII escaped.
-func AppendQuoted(dst, b []byte) []byte {
+func appendQuoted(dst, b []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for _, c := range b {
