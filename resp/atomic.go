@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
@@ -45,7 +44,7 @@ func goesAtomic(c *conn, r *request) bool {
 // undoTransaction has the transaction that runs undone if reply, of one of its commands, is an error. It reports whether
 // it did.
 func undoTransaction(x *call, reply []byte) bool {
-	line, is := errorLine(reply)
+	line, is := wire.ErrorLine(reply)
 	if is = is && isAtomic(x.conn); is {
 		x.RefuseRequest = msgUndone + line
 	}
@@ -55,20 +54,11 @@ func undoTransaction(x *call, reply []byte) bool {
 // undoScript has the script that has run undone if its reply is an error. It reports whether it did. One that is part of
 // a transaction is undone with that.
 func undoScript(x *call, reply []byte) bool {
-	line, is := errorLine(reply)
+	line, is := wire.ErrorLine(reply)
 	if is = is && !x.InTransaction && isAtomic(x.conn); is {
 		x.RefuseRequest = line
 	}
 	return is
-}
-
-// errorLine returns the text of a reply, if that is an error.
-func errorLine(reply []byte) (line string, is bool) {
-	if len(reply) == 0 || reply[0] != '-' {
-		return "", false
-	}
-	text, _, _ := bytes.Cut(reply[1:], []byte("\r\n"))
-	return string(text), true
 }
 
 // shipsAll reports whether all commands of the transaction run where the keys are.
@@ -79,12 +69,6 @@ func (m *multi) shipsAll() bool {
 		}
 	}
 	return true
-}
-
-// onOff reads ON or OFF.
-func onOff(word []byte) (on, ok bool) {
-	on = wire.EqualFold(word, "on")
-	return on, on || wire.EqualFold(word, "off")
 }
 
 func sayOnOff(x *call, on bool) {
@@ -101,7 +85,7 @@ func cmdRingAtomic(x *call) {
 		sayOnOff(x, isAtomic(x.conn))
 		return
 	}
-	on, ok := onOff(x.Args[2])
+	on, ok := wire.OnOff(x.Args[2])
 	switch {
 	case !ok || len(x.Args) > 3:
 		x.Error(command.MsgSyntax)
@@ -130,7 +114,7 @@ func cmdRingUser(x *call) {
 		sayOnOff(x, isAtomicUser(x.srv, user))
 		return
 	}
-	on, ok := onOff(x.Args[4])
+	on, ok := wire.OnOff(x.Args[4])
 	if !ok {
 		x.Error(command.MsgSyntax)
 		return

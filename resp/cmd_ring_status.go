@@ -13,17 +13,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// An Overview knows the cluster and this node's part in it. Its methods are called by
-// connections' goroutines, several at once.
-type Overview interface {
-	// Status asks all nodes how they are. One that does not answer in time is in the
-	// report all the same. ctx is as that of an [Operator].
-	Status(ctx context.Context) (*status.Report, error)
-	// Moves returns at once.
-	Moves() Moves
-}
-
-// Moves are what this node knows of the moving of data.
+// Overview and Moves are those of package status.
+type Overview = status.Overview
 type Moves = status.Moves
 
 func (s *Server) moves() Moves {

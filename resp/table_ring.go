@@ -30,27 +30,27 @@ var ringCommands = []command.Row{
 		Name: "ring", Arity: -2, Group: "cluster",
 		Flags: command.FlagContainer,
 		Subs: []*command.Row{
-			ringQuery("ack", -2, cmdRingAck),
-			ringQuery("info", 2, cmdRingInfo),
-			ringQuery("atomic", -2, cmdRingAtomic),
-			ringQuery("explain", 3, cmdRingExplain),
-			ringQuery("locate", 3, cmdRingLocate),
+			command.RingQuery("ack", -2, byServer(cmdRingAck)),
+			command.RingQuery("info", 2, byServer(cmdRingInfo)),
+			command.RingQuery("atomic", -2, byServer(cmdRingAtomic)),
+			command.RingQuery("explain", 3, byServer(cmdRingExplain)),
+			command.RingQuery("locate", 3, byServer(cmdRingLocate)),
 			{
 				Name: "slowlog", Arity: -2, Group: "cluster", Run: byServer(cmdRingSlowlog), ForNodes: true,
 				Flags: command.FlagAdmin | command.FlagLoading | command.FlagStale | command.FlagSkipSlowlog,
 				Tips:  []string{"nondeterministic_output"},
 			},
-			ringQuery("nodes", 2, cmdRingNodes),
-			ringQuery("placement", -2, cmdRingPlacement),
-			ringQuery("status", -2, cmdRingStatus),
-			ringQuery("route", -2, cmdRingRoute),
-			ringGuest("part", -5, cmdRingPart),
+			command.RingQuery("nodes", 2, byServer(cmdRingNodes)),
+			command.RingQuery("placement", -2, byServer(cmdRingPlacement)),
+			command.RingQuery("status", -2, byServer(cmdRingStatus)),
+			command.RingQuery("route", -2, byServer(cmdRingRoute)),
+			command.RingGuest("part", -5, byServer(cmdRingPart)),
 			{
 				Name: "insync", Arity: 4, Group: "cluster", Run: byServer(cmdRingInsync),
 				Spread: true, Between: true, Waits: true,
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
-			ringGuest("sync", 2, cmdRingSync),
+			command.RingGuest("sync", 2, byServer(cmdRingSync)),
 			{
 				Name: "drained", Arity: 4, Group: "cluster", Run: byServer(cmdRingDrained),
 				Spread: true, Between: true, Waits: true,
@@ -66,9 +66,9 @@ var ringCommands = []command.Row{
 				Between: true, Waits: true, OutlivesDeadline: true,
 				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
 			},
-			ringGuest("full", 3, cmdRingFull),
-			ringGuest("heed", -6, cmdRingHeed),
-			ringGuest("monitor", 5, cmdRingMonitor),
+			command.RingGuest("full", 3, byServer(cmdRingFull)),
+			command.RingGuest("heed", -6, byServer(cmdRingHeed)),
+			command.RingGuest("monitor", 5, byServer(cmdRingMonitor)),
 			{
 				Name: "serves", Arity: 3, Group: "cluster", Run: byServer(cmdRingServes),
 				Waits: true,
@@ -80,11 +80,11 @@ var ringCommands = []command.Row{
 				Flags: command.FlagReadonly | command.FlagAdmin | command.FlagNoScript | command.FlagSystem | command.FlagSkipMonitor,
 				Keys:  command.SubKey("RO access"),
 			},
-			ringGuest("as", -4, cmdRingAs),
-			ringGuest("users", 3, cmdRingUsers),
-			ringGuest("enqueue", 5, cmdRingEnqueue),
-			ringGuest("await", 3, cmdRingAwait),
-			ringGuest("dequeue", 3, cmdRingDequeue),
+			command.RingGuest("as", -4, byServer(cmdRingAs)),
+			command.RingGuest("users", 3, byServer(cmdRingUsers)),
+			command.RingGuest("enqueue", 5, byServer(cmdRingEnqueue)),
+			command.RingGuest("await", 3, byServer(cmdRingAwait)),
+			command.RingGuest("dequeue", 3, byServer(cmdRingDequeue)),
 			{
 				Name: "move", Arity: 4, Group: "cluster", Run: keys.Move,
 				Between: true,
@@ -97,100 +97,40 @@ var ringCommands = []command.Row{
 				Flags: command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
 				Keys:  []command.KeySpec{{Flags: "RW delete", Index: 2, Step: 1}},
 			},
-			ringRehome("fetch", command.KeySpec{Flags: "RO access", Index: 4, Last: -1, Step: 1}),
-			ringRehome("place", command.KeySpec{Flags: "OW insert", Index: 4, Last: -1, Step: 2}),
-			ringRehome("drop", command.KeySpec{Flags: "RW delete", Index: 4, Last: -1, Step: 1}),
+			command.RingRehome("fetch", byServer(cmdRingMoved), command.KeySpec{Flags: "RO access", Index: 4, Last: -1, Step: 1}),
+			command.RingRehome("place", byServer(cmdRingMoved), command.KeySpec{Flags: "OW insert", Index: 4, Last: -1, Step: 2}),
+			command.RingRehome("drop", byServer(cmdRingMoved), command.KeySpec{Flags: "RW delete", Index: 4, Last: -1, Step: 1}),
 			{
 				Name: "stride", Arity: 5, Group: "cluster", Run: byServer(cmdRingStride),
 				Spread: true, Between: true, Waits: true,
 				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
-			ringOrder("rehome", 3, cmdRingRehome),
-			ringWhole("watch", -3, cmdRingWatch, command.FlagReadonly),
-			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
-			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),
-			ringGuest("script", -3, cmdRingScript),
-			ringQuery("decisions", -2, cmdRingDecisions),
-			ringOrder("plan", -3, cmdRingPlan),
-			ringOrder("balance", -3, cmdRingBalance),
-			ringOrder("strategy", -2, cmdRingStrategy),
-			ringOrder("leave", 2, cmdRingLeave),
-			ringOrder("forget", 3, cmdRingForget),
-			ringOrder("pause", 2, cmdRingPause),
-			ringOrder("resume", 2, cmdRingResume),
-			ringOrder("throttle", 3, cmdRingThrottle),
-			ringOrder("backup", -3, cmdRingBackup),
-			ringOrder("backups", 3, cmdRingBackups),
-			ringOrder("databases", -2, cmdRingDatabases),
-			ringOrder("database", -3, cmdRingDatabase),
-			ringOrder("scrub", -2, cmdRingScrub),
-			ringOrder("recreate", -3, cmdRingRecreate),
-			ringOrder("pin", 3, cmdRingPin),
-			ringOrder("user", -4, cmdRingUser),
+			command.RingOrder("rehome", 3, byServer(cmdRingRehome)),
+			command.RingWhole("watch", -3, byServer(cmdRingWatch), command.FlagReadonly),
+			command.RingWhole("exec", -4, byServer(cmdRingExec), command.FlagWrite),
+			command.RingWhole("view", -4, byServer(cmdRingExec), command.FlagReadonly),
+			command.RingGuest("script", -3, byServer(cmdRingScript)),
+			command.RingQuery("decisions", -2, byServer(cmdRingDecisions)),
+			command.RingOrder("plan", -3, byServer(cmdRingPlan)),
+			command.RingOrder("balance", -3, byServer(cmdRingBalance)),
+			command.RingOrder("strategy", -2, byServer(cmdRingStrategy)),
+			command.RingOrder("leave", 2, byServer(cmdRingLeave)),
+			command.RingOrder("forget", 3, byServer(cmdRingForget)),
+			command.RingOrder("pause", 2, byServer(cmdRingPause)),
+			command.RingOrder("resume", 2, byServer(cmdRingResume)),
+			command.RingOrder("throttle", 3, byServer(cmdRingThrottle)),
+			command.RingOrder("backup", -3, byServer(cmdRingBackup)),
+			command.RingOrder("backups", 3, byServer(cmdRingBackups)),
+			command.RingOrder("databases", -2, byServer(cmdRingDatabases)),
+			command.RingOrder("database", -3, byServer(cmdRingDatabase)),
+			command.RingOrder("scrub", -2, byServer(cmdRingScrub)),
+			command.RingOrder("recreate", -3, byServer(cmdRingRecreate)),
+			command.RingOrder("pin", 3, byServer(cmdRingPin)),
+			command.RingOrder("user", -4, byServer(cmdRingUser)),
 			{
 				Name: "help", Arity: 2, Group: "cluster", Run: admin.RingHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},
 	},
-}
-
-// ringQuery is a row of RING that any client may ask for.
-func ringQuery(name string, arity int, run func(*call)) *command.Row {
-	return &command.Row{
-		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),
-		Flags: command.FlagLoading | command.FlagStale,
-		Tips:  []string{"nondeterministic_output"},
-	}
-}
-
-// ringGuest is a row of RING that nodes send each other, and that may wait.
-func ringGuest(name string, arity int, run func(*call)) *command.Row {
-	return &command.Row{
-		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),
-		Between: true, Waits: true,
-		Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
-	}
-}
-
-// ringWhole is a row of RING that nodes send each other about several keys. Its keys are
-// found by code, but for those of WATCH.
-func ringWhole(name string, arity int, run func(*call), access command.Flag) *command.Row {
-	flags := "RW access update"
-	if access == command.FlagReadonly {
-		flags = "RO access"
-	}
-	specs := []command.KeySpec{{Flags: flags, Unknown: true}}
-	if name == "watch" {
-		specs = []command.KeySpec{{Flags: flags, Index: 2, Last: -1, Step: 1}}
-	}
-	return &command.Row{
-		Name: name, Arity: arity, Group: "cluster", Run: byServer(run), Keys: specs,
-		Between: true, KeysOfExec: name != "watch",
-		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
-		Frees: access == command.FlagWrite, // its commands are judged one by one
-	}
-}
-
-// ringRehome is a row of RING that a node sends to owners of keys that move within their database:
-// data and step, and the keys.
-func ringRehome(name string, keys command.KeySpec) *command.Row {
-	access := command.FlagWrite
-	if name == "fetch" {
-		access = command.FlagReadonly
-	}
-	return &command.Row{
-		Name: name, Arity: -5, Group: "cluster", Run: byServer(cmdRingMoved), Keys: []command.KeySpec{keys},
-		Between: true, Rehomes: true, Latched: true, Frees: name == "drop",
-		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
-	}
-}
-
-// ringOrder is a row of RING that changes the cluster, or asks it for a plan.
-func ringOrder(name string, arity int, run func(*call)) *command.Row {
-	return &command.Row{
-		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),
-		Waits: true,
-		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale,
-	}
 }
