@@ -3,7 +3,6 @@ package resp
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
@@ -84,25 +83,7 @@ func cmdLoadlevels(x *call) {
 	if routes := x.srv.routes.Load(); routes != nil {
 		l = placement.LevelsOf(routes.Placement, routes.Self)
 	}
-	moves := x.srv.moves()
-	load := x.srv.Load()
-	x.Map(11)
-	for _, level := range []struct {
-		name string
-		n    int64
-	}{
-		{"primaries", int64(l.Primaries)}, {"backups", int64(l.Backups)}, {"pending", int64(l.Pending)},
-		{"pending_keys", moves.PendingKeys}, {"pending_bytes", moves.PendingBytes},
-		{"pending_items", int64(moves.Feeding.Pending)},
-		{"operations_per_second", int64(math.Round(load.Ops))}, {"bytes_per_second", int64(math.Round(load.Bytes))},
-		{"hottest_operations_per_second", int64(math.Round(load.HottestRate.Ops))},
-		{"hottest_bytes_per_second", int64(math.Round(load.HottestRate.Bytes))},
-	} {
-		x.BulkString(level.name)
-		x.Int(level.n)
-	}
-	x.BulkString("hottest_range")
-	x.BulkString(load.Hottest)
+	admin.LoadLevels(&x.Call, l, x.srv.moves(), x.srv.Load())
 }
 
 // cmdRingPlacement is RING PLACEMENT [TEXT]: the placement in one of the two forms that
@@ -140,28 +121,7 @@ func cmdRingLocate(x *call) {
 		row = routes.Placement.Lookup(token)
 		addr = routes.Nodes[row.Primary].Addr
 	}
-	x.Map(7)
-	x.BulkString("token")
-	x.BulkString(fmt.Sprintf("%08x", uint32(token)))
-	x.BulkString("slot")
-	x.Int(int64(ring.Slot(x.Args[2])))
-	x.BulkString("range")
-	x.BulkString(row.Range.String())
-	x.BulkString("epoch")
-	x.Int(int64(row.Epoch))
-	x.BulkString("primary")
-	if row.Primary == "" {
-		x.Null()
-	} else {
-		x.BulkString(row.Primary)
-	}
-	x.BulkString("addr")
-	x.BulkString(addr)
-	x.BulkString("backups")
-	x.Array(len(row.Backups))
-	for _, node := range row.Backups {
-		x.BulkString(node)
-	}
+	admin.Location(&x.Call, x.Args[2], token, row, addr)
 }
 
 // cmdRingNodes lists the nodes that clients can be told of, with where they find them, so

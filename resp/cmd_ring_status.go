@@ -13,9 +13,12 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// Overview and Moves are those of package status.
-type Overview = status.Overview
-type Moves = status.Moves
+type (
+	// Overview is that of package status.
+	Overview = status.Overview
+	// Moves are those of package status.
+	Moves = status.Moves
+)
 
 func (s *Server) moves() Moves {
 	if s.cfg.Overview == nil {
