@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/functions"
+	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/script"
 	"github.com/ringside-kv/ringside/store"
@@ -142,7 +143,9 @@ func runScript(x *call, code *runnable, keys, argv [][]byte, readonly bool) {
 	run := all.Begin(start)
 	defer all.Done(run)
 	h.run = run
-	h.full = code.flags&script.AllowOOM == 0 && x.srv.quota.Refuses(x.conn.routes.policies().Data(x.scriptDatabase), store.Growth(x.Unit))
+	if code.flags&script.AllowOOM == 0 {
+		h.room = x.srv.quota.ForScript(x.conn.routes.policies().Data(x.scriptDatabase), store.Growth(x.Unit))
+	}
 	at := len(x.Buf)
 	reply, err := h.start(command.ClientKeys(keys), argv)
 	if x.StartsAgain() {
@@ -200,7 +203,7 @@ type scriptHost struct {
 	run      *scripts.Run
 	code     *runnable
 	readonly bool
-	full     bool // the data was over its limit when the script began
+	room     quota.Script
 	moved    bool // the node that has forwarded the request must look for the owner again
 }
 
@@ -252,6 +255,13 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 		if row, stored := x.srv.table.StoredKeys(cmd, args, x.scriptDatabase, x.Databases(), policies); stored != nil {
 			cmd, args = row, stored
 		}
+	}
+	if wrote := h.run.Wrote.Load(); h.outOfRoom(cmd, args, wrote) {
+		if wrote { // Redis refuses nothing from then on
+			return nil, "", h.refuseWhole(command.MsgOOM)
+		}
+		x.srv.stats.Rejected(cmd)
+		return nil, command.MsgOOM, nil
 	}
 	if refusal, err = h.reach(cmd, args); refusal != "" || err != nil {
 		return nil, refusal, err
@@ -321,9 +331,6 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 		return "ERR Write commands are not allowed from read-only scripts.", false
 	case cmd.Flags&command.FlagWrite == 0:
 		return "", false
-	}
-	if h.full && cmd.Flags&command.FlagDenyOOM != 0 && !h.run.Wrote.Load() {
-		return command.MsgOOM, false
 	}
 	if err := x.conn.writable(cmd, args); err != nil {
 		return command.ErrorText(err), true // Redis says so only before the first write
@@ -415,14 +422,6 @@ func (c *conn) refuseBusy(reqs []request) {
 		}
 	}
 	c.places, c.every = c.places[:0], false
-}
-
-// shaOf is the script that a request names by its SHA-1.
-func (c *conn) shaOf(r *request) []byte {
-	if r.msg != "" || !r.cmd.BySHA {
-		return nil
-	}
-	return c.args[r.first+1]
 }
 
 // goesAstray reports whether a script is known to need keys that it does not declare, or could

@@ -229,3 +229,11 @@ func (c *conn) wire(r *request) []byte {
 	}
 	return b
 }
+
+// shaOf is the script that a request names by its SHA-1.
+func (c *conn) shaOf(r *request) []byte {
+	if r.msg != "" || !r.cmd.BySHA {
+		return nil
+	}
+	return c.args[r.first+1]
+}

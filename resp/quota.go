@@ -42,13 +42,32 @@ func quotaDatabase(c *conn, cmd *command.Row, args [][]byte) int {
 func refusedByQuota(c *conn, cmd *command.Row, args [][]byte) bool {
 	growth := store.Growth(c.unit)
 	refused := func(cmd *command.Row, args [][]byte) bool {
-		return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Refuses(quotaDatabase(c, cmd, args), growth)
+		return cmd.Flags&command.FlagDenyOOM != 0 && c.srv.quota.Refuses(quotaDatabase(c, cmd, args), growth) ||
+			movesBeyondQuota(c, cmd, args)
 	}
 	if cmd.KeysOfExec {
 		found, _ := c.srv.table.FindQueued(args, refused)
 		return found != nil
 	}
 	return refused(cmd, args)
+}
+
+// movesBeyondQuota reports whether a command is MOVE to a database that exceeds its own quota. The data of the node
+// stays the same.
+func movesBeyondQuota(c *conn, cmd *command.Row, args [][]byte) bool {
+	return cmd.Moves && len(args) > 3 && c.srv.quota.RefusesOwn(database.Of(args[3]), store.Growth(c.unit))
+}
+
+// outOfRoom reports whether a command on stored keys is refused by a quota.
+func (h *scriptHost) outOfRoom(cmd *command.Row, args [][]byte, wrote bool) bool {
+	if cmd.Flags&command.FlagDenyOOM == 0 {
+		return movesBeyondQuota(h.call.conn, cmd, args)
+	}
+	data := h.call.conn.routes.policies().Data(h.call.scriptDatabase)
+	if at := cmd.FirstWritten(args); at > 0 && at < len(args) {
+		data = database.Of(args[at])
+	}
+	return h.room.Refuses(data, wrote)
 }
 
 // refusedInQueue returns why MULTI refuses to queue a request, or "".

@@ -87,9 +87,9 @@ var ringCommands = []command.Row{
 			command.RingGuest("dequeue", 3, byServer(cmdRingDequeue)),
 			{
 				Name: "move", Arity: 4, Group: "cluster", Run: keys.Move,
-				Between: true,
-				Flags:   command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
-				Keys:    []command.KeySpec{{Flags: "RW access update", Index: 2, Last: 1, Step: 1}},
+				Between: true, Moves: true,
+				Flags: command.FlagWrite | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
+				Keys:  []command.KeySpec{{Flags: "RW access update", Index: 2, Last: 1, Step: 1}},
 			},
 			{
 				Name: "evict", Arity: 3, Group: "cluster", Run: byServer(cmdRingEvict),

@@ -57,6 +57,8 @@ type Row struct {
 	BySHA bool
 	// CallsFunction: its first argument is the name of a function.
 	CallsFunction bool
+	// Moves: it moves a key to another database, that of its fourth word.
+	Moves bool
 	// AsksNodes: it asks other nodes, where there are some, though it is not split over them.
 	AsksNodes bool
 	// CutsMulti: in a transaction, what is queued before it has run, and what is queued behind it has not. It is

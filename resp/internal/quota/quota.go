@@ -174,9 +174,11 @@ const smallest = 16
 // Refuses reports whether a write to the data of a database that may grow its data is refused; -1: by the limit of the node
 // alone. growth is by how many bytes changes that are not applied yet raise the data.
 func (q *Quota) Refuses(data int, growth int64) bool {
-	if q.isFull(&q.node, growth) {
-		return true
-	}
+	return q.isFull(&q.node, growth) || q.RefusesOwn(data, growth)
+}
+
+// RefusesOwn is [Quota.Refuses] by the database's own limit alone.
+func (q *Quota) RefusesOwn(data int, growth int64) bool {
 	a := q.limits.Load().of(data)
 	return a != nil && q.isFull(a, growth)
 }
