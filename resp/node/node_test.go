@@ -24,6 +24,7 @@ func openTest(t *testing.T, change func(*Config)) *Node {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = n.Close() }) // again, where the test has closed it
 	return n
 }
 
