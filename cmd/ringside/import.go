@@ -18,10 +18,11 @@ times and databases.
 With --from, the server is followed as its replicas follow it: all keys are copied, and
 then those that change, until Ctrl-C, or with --once until the cluster has caught up.
 Clients of the source keep working. With --state, an import that was ended or killed resumes
-where it was, and the data is the same as without the interruption. Keys that change are read again as
-a whole, so a large collection that changes all the time costs its size each time. The
-cluster must be empty at the beginning, but for databases that --db does not name;
---merge lets other keys stay.
+where it was, and the data is the same as without the interruption; a state file of another
+source, cluster or choice of keys is refused. Keys that change are read again as a whole,
+so a large collection that changes all the time costs its size each time. The cluster must
+be empty at the beginning, but for databases that --db does not name; --merge lets other
+keys stay.
 
 With --rdb, the keys of a file are written. A key that the cluster has already gets the
 value of the file, other keys stay. A damaged file gives an error with the offset of the

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
@@ -214,7 +215,7 @@ func serverVersion(ctx context.Context, r *client.Ring, most patience) (int, err
 	}
 	text, _ := reply.Text()
 	version := 0
-	for i, part := range splitVersion(infoField(text, "redis_version")) {
+	for i, part := range strings.Split(identity.Field(text, "redis_version"), ".") {
 		n, err := strconv.Atoi(part)
 		if err != nil || i > 2 {
 			break

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 )
 
 // A CutoverConfig says how to stop writes at a source until all of them are at the target. Source and State are
@@ -34,13 +35,8 @@ type CutoverResult struct {
 	HeldUntil time.Time
 }
 
-// Errors of a cutover. Clients of the source can write then.
-var (
-	// ErrBehind: the import did not catch up in time, or does not run.
-	ErrBehind = errors.New("the import is behind")
-	// ErrState: the state file is of an import that has not copied all keys yet, or of another source.
-	ErrState = errors.New("the state file does not fit")
-)
+// ErrBehind reports that the import did not catch up in time, or does not run. Clients of the source can write then.
+var ErrBehind = errors.New("the import is behind")
 
 // statePoll is how often the state file is read.
 const statePoll = 5 * time.Millisecond
@@ -113,8 +109,8 @@ func (c *cutover) reach(ctx context.Context) (*CutoverResult, error) {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	text, _ := reply.Text()
-	r := &CutoverResult{ReplicationID: infoField(text, "master_replid")}
-	if r.Offset, err = strconv.ParseInt(infoField(text, "master_repl_offset"), 10, 64); err != nil {
+	r := &CutoverResult{ReplicationID: identity.Field(text, "master_replid")}
+	if r.Offset, err = strconv.ParseInt(identity.Field(text, "master_repl_offset"), 10, 64); err != nil {
 		return nil, fmt.Errorf("source: INFO replication has no master_repl_offset: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)

@@ -1,6 +1,11 @@
 package importer
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 )
 
@@ -14,6 +19,26 @@ type Filter struct {
 	Match string
 	// Owns, if set, reports whether the source is where clients look for a key. Others are stale copies.
 	Owns func(key []byte) bool
+
+	pool string // which pool and which of its servers Owns is of
+}
+
+// describe says which keys are taken, and into which databases: two filters with the same description take the same.
+func (f *Filter) describe() string {
+	what := []string{"all databases"}
+	if f.Databases != nil {
+		what = what[:0]
+		for _, n := range slices.Sorted(maps.Keys(f.Databases)) {
+			what = append(what, fmt.Sprintf("database %d into %d", n, f.Databases[n]))
+		}
+	}
+	if f.Match != "" {
+		what = append(what, fmt.Sprintf("keys that match %q", f.Match))
+	}
+	if f.pool != "" {
+		what = append(what, f.pool)
+	}
+	return strings.Join(what, ", ")
 }
 
 // database returns the number that a database has in the target.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
@@ -17,7 +18,8 @@ type FollowConfig struct {
 	Config
 	// Source is the server that the keys come from.
 	Source client.Config
-	// State is the file that remembers how far the import has come; empty: none does.
+	// State is the file that remembers how far the import has come; empty: none does. A file of an import from
+	// another source, into another target or of other keys is refused with ErrState.
 	State string
 	// Once ends when all has been taken that the source had when the first copy was complete.
 	Once bool
@@ -28,8 +30,6 @@ type FollowConfig struct {
 	Copiers int
 	// MaxChanged is how many changed keys wait at most before the source has to; default 1 million.
 	MaxChanged int
-
-	checked bool // that the target is empty
 }
 
 // EnsureDefaults fills in what is not set.
@@ -50,6 +50,8 @@ func (c *FollowConfig) EnsureDefaults() {
 var (
 	// ErrNotEmpty: the target has keys, and would be mixed with the source.
 	ErrNotEmpty = errors.New("the target is not empty")
+	// ErrState: the state file is of another import, or of one that has not copied all keys yet.
+	ErrState = errors.New("the state file does not fit")
 	// errReached ends an import that follows once.
 	errReached = errors.New("all has been taken")
 )
@@ -63,6 +65,7 @@ type follower struct {
 	isNew          bool // the source is Redis 7.0 or later
 	state          State
 	resumed        bool // the target may have keys that the source has not any more
+	unlock         func()
 
 	mu       sync.Mutex // for what report writes
 	reported time.Time
@@ -73,28 +76,51 @@ type follower struct {
 // Follow makes the target like the source: it copies all keys, and then those that change, until the
 // context ends, with [FollowConfig.Once] until it has caught up. Where the connection breaks, it is made anew.
 func Follow(ctx context.Context, cfg FollowConfig) error {
-	cfg.EnsureDefaults()
-	f := &follower{cfg: &cfg, source: newCluster(cfg.Source), target: newCluster(cfg.Target), tracker: newTracker(cfg.MaxChanged), goal: -1}
-	defer f.source.close()
-	defer f.target.close()
-	cfg.Stats.enter("connect")
-	unlock, err := lockState(cfg.State)
+	f, err := openFollower(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	if err := f.open(ctx); err != nil {
+	defer f.close()
+	if err := checkKeys(ctx, []*follower{f}); err != nil {
 		return err
 	}
+	return f.run(ctx)
+}
+
+// openFollower connects to both sides and reads the state file, which must be of this import. It writes nothing. The
+// caller closes the follower.
+func openFollower(ctx context.Context, cfg FollowConfig) (*follower, error) {
+	cfg.EnsureDefaults()
+	f := &follower{cfg: &cfg, source: newCluster(cfg.Source), target: newCluster(cfg.Target), tracker: newTracker(cfg.MaxChanged), goal: -1}
+	cfg.Stats.enter("connect")
+	var err error
+	if f.unlock, err = lockState(cfg.State); err != nil {
+		return nil, err
+	}
+	if err := f.open(ctx); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *follower) close() {
+	f.source.close()
+	f.target.close()
+	f.unlock()
+}
+
+// run follows the source until the context ends, or until the target has caught up.
+func (f *follower) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
-	for range cfg.Copiers {
+	for range f.cfg.Copiers {
 		running.Go(func() {
-			c := copier{tracker: f.tracker, source: f.source, target: f.target, cfg: &cfg.Config, isNew: f.isNew}
+			c := copier{tracker: f.tracker, source: f.source, target: f.target, cfg: &f.cfg.Config, isNew: f.isNew}
 			cancel(c.run(ctx))
 		})
 	}
-	err = f.sessions(ctx)
+	err := f.sessions(ctx)
 	cancel(err)
 	running.Wait()
 	if errors.Is(err, errReached) {
@@ -103,7 +129,7 @@ func Follow(ctx context.Context, cfg FollowConfig) error {
 	return errors.Join(err, f.saveLast())
 }
 
-// open connects to both sides and looks whether the import may begin.
+// open connects to both sides and looks whether the state file is theirs.
 func (f *follower) open(ctx context.Context) error {
 	if f.cfg.State != "" {
 		s, err := ReadState(f.cfg.State)
@@ -129,28 +155,7 @@ func (f *follower) open(ctx context.Context) error {
 	if err := f.finder.learn(ctx); err != nil {
 		return fmt.Errorf("source: commands: %w", err)
 	}
-	if f.resumed || f.cfg.Merge || f.cfg.checked {
-		return nil
-	}
-	return requireEmpty(ctx, f.target, &f.cfg.Config)
-}
-
-// requireEmpty returns an error if the target has keys where those of the source go.
-func requireEmpty(ctx context.Context, target *cluster, cfg *Config) error {
-	ring, err := target.ring(ctx, 0)
-	if err != nil {
-		return fmt.Errorf("target: %w", err)
-	}
-	all, err := databasesOf(ctx, ring, patience{most: cfg.RetryFor})
-	if err != nil {
-		return fmt.Errorf("target: %w", err)
-	}
-	for _, m := range all {
-		if cfg.Filter.reaches(m) {
-			return fmt.Errorf("%w: database %d has keys; empty it, or let them stay with merge", ErrNotEmpty, m)
-		}
-	}
-	return nil
+	return f.identify(ctx)
 }
 
 // sessions follows the source over one connection after the other.
@@ -266,7 +271,7 @@ func (f *follower) copyAll(ctx context.Context, l *link, reply syncReply) error 
 	}
 	hadKeys := f.resumed
 	f.resumed = true
-	f.state = State{Source: f.cfg.Source.Addrs[0], ReplicationID: reply.id, Offset: reply.offset}
+	f.state.beginCopy(reply.id, reply.offset)
 	if err := f.state.write(f.cfg.State); err != nil {
 		return err
 	}
@@ -367,7 +372,7 @@ func sourceOffset(ctx context.Context, r *client.Ring, p patience) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	offset, err := strconv.ParseInt(infoField(text, "master_repl_offset"), 10, 64)
+	offset, err := strconv.ParseInt(identity.Field(text, "master_repl_offset"), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("INFO replication has no master_repl_offset: %w", err)
 	}

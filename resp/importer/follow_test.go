@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 )
 
 // change makes one random change, many of which are another when they are made twice.
@@ -360,7 +361,7 @@ func TestImportGoesOnAfterFailoverOfTheSource(t *testing.T) {
 	}
 	resptest.WaitFor(t, "replication", func() bool {
 		offset := func(c *redis.Client) string {
-			return infoField(c.Info(context.Background(), "replication").Val(), "master_repl_offset")
+			return identity.Field(c.Info(context.Background(), "replication").Val(), "master_repl_offset")
 		}
 		return offset(first) == offset(second)
 	})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -28,6 +29,7 @@ type PoolConfig struct {
 
 // A Pool knows at which server clients look for a key.
 type Pool struct {
+	cfg       PoolConfig
 	placement *ring.Placement
 	token     ring.TokenFunc
 }
@@ -40,7 +42,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{token: s.Token}
+	p := &Pool{cfg: cfg, token: s.Token}
 	if !cfg.Tags {
 		if p.token = wholeKey[cfg.Hash]; p.token == nil {
 			return nil, fmt.Errorf("hash %q: use %s or %s", cfg.Hash, strategy.MD5, strategy.FNV1a)
@@ -73,10 +75,23 @@ func (p *Pool) owns(name string) func(key []byte) bool {
 	return func(key []byte) bool { return p.Owner(key) == name }
 }
 
+// describe says which keys of a pool are those of a server.
+func (p *Pool) describe(name string) string {
+	servers := make([]string, 0, len(p.cfg.Servers))
+	for _, s := range p.cfg.Servers {
+		servers = append(servers, fmt.Sprintf("%q of weight %g", s.ID, s.Weight))
+	}
+	tags := ""
+	if p.cfg.Tags {
+		tags = " and tags"
+	}
+	return fmt.Sprintf("keys of server %q in a %s pool with hash %s%s: %s", name, p.cfg.Rule, p.cfg.Hash, tags, strings.Join(servers, ", "))
+}
+
 // Source returns the configuration of a server of the pool, from one that says the rest: with a filter for keys
 // that the pool looks for at the server, counts of its own, and a state file of its own.
 func (p *Pool) Source(name string, cfg FollowConfig) FollowConfig {
-	cfg.Filter.Owns = p.owns(name)
+	cfg.Filter.Owns, cfg.Filter.pool = p.owns(name), p.describe(name)
 	cfg.Stats = new(Stats)
 	if cfg.State != "" {
 		cfg.State += "." + url.PathEscape(name)
@@ -84,34 +99,31 @@ func (p *Pool) Source(name string, cfg FollowConfig) FollowConfig {
 	return cfg
 }
 
-// FollowAll follows several sources of one pool into one target. When one of them fails, all end.
+// FollowAll follows several sources of one pool into one target. When one of them fails, all end. Nothing is written
+// before all sources and state files have been checked.
 func FollowAll(ctx context.Context, all []FollowConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	resumed := false
+	followers := make([]*follower, 0, len(all))
 	for _, cfg := range all {
-		if cfg.State != "" {
-			s, err := ReadState(cfg.State)
-			if err != nil {
-				return err
-			}
-			resumed = resumed || s != nil
+		f, err := openFollower(ctx, cfg)
+		if err != nil {
+			return fmt.Errorf("%s: %w", cfg.Source.Addrs[0], err)
 		}
+		defer f.close()
+		followers = append(followers, f)
 	}
-	if len(all) > 0 && !resumed && !all[0].Merge {
-		// Once is enough: the sources fill the target for each other.
-		if err := checkEmpty(ctx, all[0]); err != nil {
-			return err
-		}
+	// Once is enough: the sources fill the target for each other.
+	if err := checkKeys(ctx, followers); err != nil {
+		return err
 	}
 	errs := make([]error, len(all))
 	var running sync.WaitGroup
-	for i, cfg := range all {
-		cfg.checked = true
+	for i, f := range followers {
 		running.Go(func() {
-			if errs[i] = Follow(ctx, cfg); errs[i] != nil {
+			if errs[i] = f.run(ctx); errs[i] != nil {
 				if !errors.Is(errs[i], context.Canceled) {
-					errs[i] = fmt.Errorf("%s: %w", cfg.Source.Addrs[0], errs[i])
+					errs[i] = fmt.Errorf("%s: %w", f.cfg.Source.Addrs[0], errs[i])
 				}
 				cancel()
 			}
@@ -128,14 +140,6 @@ func FollowAll(ctx context.Context, all []FollowConfig) error {
 		return errors.Join(real...)
 	}
 	return errors.Join(errs...)
-}
-
-// checkEmpty refuses a target that has keys where the sources' keys go.
-func checkEmpty(ctx context.Context, cfg FollowConfig) error {
-	cfg.EnsureDefaults()
-	target := newCluster(cfg.Target)
-	defer target.close()
-	return requireEmpty(ctx, target, &cfg.Config)
 }
 
 // Total adds counts up. The phase is that of the first.

@@ -26,7 +26,7 @@ func (f *follower) scanSession(ctx context.Context, l *link, refused error) erro
 	s.scanning.Store(true)
 	hadKeys := f.resumed
 	f.resumed = true
-	f.state = State{Source: f.cfg.Source.Addrs[0]}
+	f.state.beginCopy("", 0)
 	if err := f.state.write(f.cfg.State); err != nil {
 		return err
 	}

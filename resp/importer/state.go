@@ -5,19 +5,25 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/ringside-kv/ringside/internal/durable"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 )
 
-// stateFormat is the version of the state file.
-const stateFormat = 1
+// stateFormat is the version of the state file. Files of version 1 named no target.
+const stateFormat = 2
 
 // A State is what an import remembers, so that another run can resume it.
 type State struct {
-	Format int    `json:"format"`
-	Source string `json:"source"` // address
+	Format int `json:"format"`
+	// Source and Target are what the keys come from and go to.
+	Source identity.Server `json:"source"`
+	Target identity.Server `json:"target"`
+	// Keys are those that are taken: see [Filter.describe].
+	Keys string `json:"keys"`
+	// Merge: the target may have keys that are not the source's.
+	Merge bool `json:"merge,omitempty"`
 	// ReplicationID and Offset name the place in the source's stream up to which all changes have been
 	// applied and acknowledged. Database is the one that the next command works in.
 	ReplicationID string `json:"replication_id"`
@@ -36,12 +42,20 @@ func ReadState(path string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
+	var head struct{ Format int }
+	if err := durable.Unseal(text, &head); err != nil {
+		return nil, fmt.Errorf("state file %s: %w", path, err)
+	}
+	switch head.Format {
+	case stateFormat:
+	case 1:
+		return nil, fmt.Errorf("state file %s: %w: it is of an earlier version, which did not note the target: %s", path, ErrState, beginAnew)
+	default:
+		return nil, fmt.Errorf("state file %s: format %d, known is %d", path, head.Format, stateFormat)
+	}
 	s := new(State)
 	if err := durable.Unseal(text, s); err != nil {
 		return nil, fmt.Errorf("state file %s: %w", path, err)
-	}
-	if s.Format != stateFormat {
-		return nil, fmt.Errorf("state file %s: format %d, known is %d", path, s.Format, stateFormat)
 	}
 	return s, nil
 }
@@ -75,15 +89,3 @@ func lockState(path string) (unlock func(), err error) {
 	}
 	return func() { _ = file.Close() }, nil
 }
-
-// infoField returns a field of a reply of INFO.
-func infoField(info, name string) string {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), name+":"); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-func splitVersion(text string) []string { return strings.Split(text, ".") }
