@@ -189,8 +189,9 @@ temporary directory first, where TMPDIR says, and a bucket is read twice.
 Expiry times are absolute: keys that have expired since the backup do not come back, and are
 counted. With --keep-ttl each key has as long to live as it had at the moment of the backup.
 
-With --state, a restore that was ended or killed resumes where it was. Functions come back first,
-users, except the user default, last.
+With --state, a restore that was ended or killed resumes where it was. The file is deleted at
+the end, and refused with another backup or cluster. Functions come back first, users, except
+the user default, last.
 
 Exit code 0 if all is restored, 1 if not, 2 for a wrong command line, 130 after Ctrl-C.`
 

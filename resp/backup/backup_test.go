@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/backup/internal/s3test"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -213,7 +214,7 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	}
 	// Runs that were killed: of one two hours later, with a key that has expired since, and then of this one.
 	for _, test := range []struct{ shift, expired int64 }{{-7_200_000, 1}, {0, 0}} {
-		text := fmt.Sprintf(`{"format":1,"id":%q,"shift_ms":%d,"done":0,"offset":9}`, m.Moment.ID, test.shift)
+		text := fmt.Sprintf(`{"format":2,"id":%q,"target":{"generation":%q},"shift_ms":%d,"done":0,"offset":9}`, m.Moment.ID, generationOf(t, target), test.shift)
 		if err := os.WriteFile(state, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +224,7 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 		}
 	}
 	check()
-	if err := os.WriteFile(state, []byte(`{"format":1,"id":"x"}`), 0o600); err != nil {
+	if err := os.WriteFile(state, []byte(`{"format":2,"id":"x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := restore(func(c *RestoreConfig) { c.State = state }); err == nil || !strings.Contains(err.Error(), "of another backup") {
@@ -238,6 +239,12 @@ func TestBackupIsRestoredIntoOtherCluster(t *testing.T) {
 	if at, ok := do(t, target, 0, "HPEXPIRETIME timed FIELDS 2 f g").([]any); !ok || at[0].(int64) < later+1 || at[1] != int64(-1) {
 		t.Errorf("fields expire at %v, the first not after %d", at, later)
 	}
+}
+
+// generationOf returns what tells a cluster from others.
+func generationOf(t *testing.T, c *redis.Client) string {
+	t.Helper()
+	return identity.Field(fmt.Sprint(do(t, c, 0, "RING INFO")), "generation")
 }
 
 // checkPlaces takes backups to a stream and a bucket, and restores them. It leaves the target empty.

@@ -15,6 +15,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/backup/internal/storage"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
+	"github.com/ringside-kv/ringside/resp/internal/identity"
 )
 
 // RestoreConfig says where a backup is restored. From and Import.Target must be given.
@@ -25,7 +26,7 @@ type RestoreConfig struct {
 	Access Access
 	// Import says how keys are written; its Resume is set by Restore.
 	Import importer.Config
-	// State is a file that remembers how far the restore has come; empty: none.
+	// State is a file that remembers how far the restore has come; empty: none. It is deleted once all is restored.
 	State string
 	// Merge lets the target have keys already; those of the backup replace them.
 	Merge bool
@@ -41,13 +42,20 @@ type RestoreConfig struct {
 // ErrNotEmpty reports that the target has keys.
 var ErrNotEmpty = errors.New("the target has keys already")
 
-// A restoreState is what a restore remembers.
+// ErrState reports that the state file is of another restore.
+var ErrState = errors.New("the state file does not fit")
+
+// stateFormat is the version of the state file. Files of version 1 named no target.
+const stateFormat = 2
+
+// A restoreState is what a restore remembers until it has ended.
 type restoreState struct {
-	Format  int    `json:"format"`
-	ID      string `json:"id"` // of the backup
-	ShiftMS int64  `json:"shift_ms"`
-	Done    int    `json:"done"`   // files
-	Offset  int64  `json:"offset"` // in the next one: all keys before are written
+	Format  int             `json:"format"`
+	ID      string          `json:"id"` // of the backup
+	Target  identity.Server `json:"target"`
+	ShiftMS int64           `json:"shift_ms"`
+	Done    int             `json:"done"`   // files
+	Offset  int64           `json:"offset"` // in the next one: all keys before are written
 }
 
 // Restore writes a backup into a cluster with any number of nodes, any strategy and hash. It checks the
@@ -74,7 +82,11 @@ func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
 	}
 	cfg.Import.EnsureDefaults()
 	r := &restorer{cfg: &cfg, source: source, m: m}
-	resumed, err := r.load()
+	target, err := importer.Target(ctx, cfg.Import)
+	if err != nil {
+		return nil, err
+	}
+	resumed, err := r.load(target)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +95,16 @@ func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
 		return nil, fmt.Errorf("target: %w", err)
 	}
 	defer ring.Close()
+	keys, err := keysIn(ctx, ring)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("target: %w", err)
+	case resumed && keys == "":
+		r.begin(target) // it was emptied, or nothing was written yet
+		resumed = false
+	case !resumed && keys != "" && !cfg.Merge:
+		return nil, fmt.Errorf("%w: %s", ErrNotEmpty, keys)
+	}
 	if !resumed {
 		if err := r.prepare(ctx, ring); err != nil {
 			return nil, err
@@ -94,9 +116,11 @@ func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
 		}
 	}
 	if !cfg.NoUsers {
-		err = r.users(ctx, ring)
+		if err := r.users(ctx, ring); err != nil {
+			return m, err
+		}
 	}
-	return m, err
+	return m, r.end()
 }
 
 type restorer struct {
@@ -106,12 +130,17 @@ type restorer struct {
 	state  restoreState
 }
 
-// load reads the state, and reports whether an earlier run has begun.
-func (r *restorer) load() (resumed bool, err error) {
-	r.state = restoreState{Format: formatVersion, ID: r.m.Moment.ID}
+// begin sets the state of a restore that has written nothing.
+func (r *restorer) begin(target identity.Server) {
+	r.state = restoreState{Format: stateFormat, ID: r.m.Moment.ID, Target: target}
 	if r.cfg.KeepTTL {
 		r.state.ShiftMS = max(0, time.Now().UnixMilli()-r.m.Moment.AtMS)
 	}
+}
+
+// load reads the state, and reports whether an earlier run has begun.
+func (r *restorer) load(target identity.Server) (resumed bool, err error) {
+	r.begin(target)
 	if r.cfg.State == "" {
 		return false, nil
 	}
@@ -123,16 +152,32 @@ func (r *restorer) load() (resumed bool, err error) {
 	if err == nil {
 		err = durable.Unseal(text, &was)
 	}
+	const again = "delete it to restore from the beginning"
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("state file %s: %w", r.cfg.State, err)
-	case was.Format != formatVersion:
-		return false, fmt.Errorf("state file %s: format %d, known is %d", r.cfg.State, was.Format, formatVersion)
+	case was.Format == 1:
+		return false, fmt.Errorf("state file %s: %w: it is of an earlier version, which did not note the target: %s, with merge if the target has keys of the backup already", r.cfg.State, ErrState, again)
+	case was.Format != stateFormat:
+		return false, fmt.Errorf("state file %s: format %d, known is %d", r.cfg.State, was.Format, stateFormat)
 	case was.ID != r.m.Moment.ID:
-		return false, fmt.Errorf("state file %s is of another backup, %s: remove it", r.cfg.State, was.ID)
+		return false, fmt.Errorf("state file %s: %w: it is of another backup, %s: %s", r.cfg.State, ErrState, was.ID, again)
+	case !was.Target.Same(target):
+		return false, fmt.Errorf("state file %s: %w: it is of a restore into %v; the target is %v: name another state file, or %s", r.cfg.State, ErrState, was.Target, target, again)
 	}
 	r.state = was
 	return true, nil
+}
+
+// end deletes the state: a restore that has ended is not resumed, but done again.
+func (r *restorer) end() error {
+	if r.cfg.State == "" {
+		return nil
+	}
+	if err := os.Remove(r.cfg.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("all is restored, but the state file stays: %w", err)
+	}
+	return nil
 }
 
 func (r *restorer) save() error {
@@ -145,18 +190,23 @@ func (r *restorer) save() error {
 	return nil
 }
 
-// prepare makes sure that the target is empty and has room for all databases, and loads functions.
-func (r *restorer) prepare(ctx context.Context, ring *client.Ring) error {
+// keysIn says which database has keys, and how many; empty: none has.
+func keysIn(ctx context.Context, ring *client.Ring) (string, error) {
 	info, err := ring.Do(ctx, "INFO", "keyspace").Text()
 	if err != nil {
-		return fmt.Errorf("target: %w", err)
+		return "", err
 	}
 	for line := range strings.Lines(info) {
 		name, facts, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if ok && !r.cfg.Merge && strings.HasPrefix(name, "db") && strings.HasPrefix(facts, "keys=") && !strings.HasPrefix(facts, "keys=0,") {
-			return fmt.Errorf("%w: %s has %s", ErrNotEmpty, name, facts)
+		if ok && strings.HasPrefix(name, "db") && strings.HasPrefix(facts, "keys=") && !strings.HasPrefix(facts, "keys=0,") {
+			return name + " has " + facts, nil
 		}
 	}
+	return "", nil
+}
+
+// prepare makes room in the target for all databases, and loads functions.
+func (r *restorer) prepare(ctx context.Context, ring *client.Ring) error {
 	has, err := ring.Do(ctx, "RING", "DATABASES").Int()
 	if err == nil && has < int64(r.m.Moment.Databases) {
 		err = ring.Do(ctx, "RING", "DATABASES", strconv.Itoa(r.m.Moment.Databases)).Err()

@@ -71,6 +71,19 @@ func (f *follower) isSource(ctx context.Context, source identity.Server) (bool, 
 	return slices.Contains(histories, was.ReplicationID), nil
 }
 
+// Target asks what keys are written to by a configuration, so that a caller can tell targets apart. It waits for a node
+// that is not part of a cluster yet, for RetryFor.
+func Target(ctx context.Context, cfg Config) (identity.Server, error) {
+	cfg.EnsureDefaults()
+	target := newCluster(cfg.Target)
+	defer target.close()
+	s, err := target.identity(ctx, patience{most: cfg.RetryFor})
+	if err != nil {
+		err = fmt.Errorf("target: %w", err)
+	}
+	return s, err
+}
+
 // identity asks the server, or one of the cluster, what it is.
 func (c *cluster) identity(ctx context.Context, p patience) (identity.Server, error) {
 	ring, err := c.ring(ctx, 0)
