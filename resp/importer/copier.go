@@ -207,20 +207,15 @@ func knowsExpireTime(ctx context.Context, r *client.Ring, most patience) (bool, 
 	return err == nil, err
 }
 
-// serverVersion returns what INFO says, as 70015 for 7.0.15; 0 if it says nothing.
-func serverVersion(ctx context.Context, r *client.Ring, most patience) (int, error) {
-	reply, err := must(ctx, r, most.most, []byte("INFO"), []byte("server"))
-	if err != nil {
-		return 0, err
-	}
-	text, _ := reply.Text()
+// versionIn returns what a reply to INFO says, as 70015 for 7.0.15; 0 if it says nothing.
+func versionIn(info string) int {
 	version := 0
-	for i, part := range strings.Split(identity.Field(text, "redis_version"), ".") {
+	for i, part := range strings.Split(identity.Field(info, "redis_version"), ".") {
 		n, err := strconv.Atoi(part)
 		if err != nil || i > 2 {
 			break
 		}
 		version += n * [...]int{10000, 100, 1}[i]
 	}
-	return version, nil
+	return version
 }

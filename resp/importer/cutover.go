@@ -35,14 +35,19 @@ type CutoverResult struct {
 	HeldUntil time.Time
 }
 
-// ErrBehind reports that the import did not catch up in time, or does not run. Clients of the source can write then.
-var ErrBehind = errors.New("the import is behind")
+// Errors of a cutover. Clients of the source can write then.
+var (
+	// ErrBehind: the import did not catch up in time, or does not run.
+	ErrBehind = errors.New("the import is behind")
+	// ErrNotPaused: a pause of the source's clients does not stop all writes.
+	ErrNotPaused = errors.New("the source cannot be paused")
+)
 
 // statePoll is how often the state file is read.
 const statePoll = 5 * time.Millisecond
 
 // Cutover pauses the writes of the source's clients, waits until the import has applied all, and lets them go
-// on. The source is Redis 6.2 or later, or Valkey.
+// on. The source is a primary of Redis 6.2 or later, or of Valkey.
 func Cutover(ctx context.Context, cfg CutoverConfig) (*CutoverResult, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 10 * time.Second
@@ -69,14 +74,34 @@ type cutover struct {
 	most   patience
 }
 
-func (c *cutover) run(ctx context.Context) (*CutoverResult, error) {
-	version, err := serverVersion(ctx, c.source, c.most)
+// check returns an error unless CLIENT PAUSE WRITE at the source stops its stream.
+func (c *cutover) check(ctx context.Context) error {
+	reply, err := must(ctx, c.source, c.cfg.Timeout, []byte("INFO"))
 	if err != nil {
-		return nil, fmt.Errorf("source: %w", err)
+		return err
 	}
-	if version < 60200 {
-		return nil, fmt.Errorf("source: version %d.%d.%d cannot pause writes alone, 6.2 or later can: stop the application instead",
+	info, err := reply.Text()
+	if err != nil {
+		return err
+	}
+	if version := versionIn(info); version < 60200 {
+		return fmt.Errorf("version %d.%d.%d cannot pause writes alone, 6.2 or later can: stop the application instead",
 			version/10000, version/100%100, version%100)
+	}
+	if isRingside(info) {
+		return fmt.Errorf("%w: it is Ringside, which pauses the clients of one node alone and sends changes after they are acknowledged: "+
+			"stop the application instead, and end the import when replicas_pending_keys of the source is 0 and then nothing is behind", ErrNotPaused)
+	}
+	if role := identity.Field(info, "role"); role != "master" {
+		return fmt.Errorf("%w: it is a %s, and its primary accepts writes: cut over at the primary, %s:%s",
+			ErrNotPaused, role, identity.Field(info, "master_host"), identity.Field(info, "master_port"))
+	}
+	return nil
+}
+
+func (c *cutover) run(ctx context.Context) (*CutoverResult, error) {
+	if err := c.check(ctx); err != nil {
+		return nil, fmt.Errorf("source: %w", err)
 	}
 	// An import that does not run must not cost a pause.
 	if _, err := c.reach(ctx); err != nil {

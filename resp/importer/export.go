@@ -75,6 +75,9 @@ type exporter struct {
 	most   patience
 }
 
+// isRingside reports whether a reply to INFO is of Ringside.
+func isRingside(info string) bool { return strings.Contains(info, "ringside_version:") }
+
 func (e *exporter) run(ctx context.Context) (*Moment, error) {
 	ring, err := e.source.ring(ctx, 0)
 	if err != nil {
@@ -84,7 +87,7 @@ func (e *exporter) run(ctx context.Context) (*Moment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
-	if text, _ := reply.Text(); !strings.Contains(text, "ringside_version:") {
+	if text, _ := reply.Text(); !isRingside(text) {
 		return nil, ErrNotRingside
 	}
 	if e.cfg.Scan {
