@@ -15,9 +15,6 @@ import (
 // The node of the client decides, and says so with what it forwards. A transaction may have commands on keys alone:
 // others, such as CONFIG SET or FLUSHDB, cannot be undone.
 
-// atomicUsers begins the names of the agreed values that say that a user's transactions and scripts are undone.
-const atomicUsers = "atomic/"
-
 const (
 	msgUndone     = "EXECABORT Transaction undone because of: "
 	msgNotUndoing = "EXECABORT Transaction discarded: RING ATOMIC takes commands on keys only, since others cannot be undone"
@@ -33,7 +30,7 @@ func isAtomic(c *conn) bool {
 
 func isAtomicUser(s *Server, user string) bool {
 	routes := s.routes.Load()
-	return routes != nil && routes.Values != nil && routes.Values.Of(atomicUsers+user).Version != 0
+	return routes != nil && routes.Values != nil && routes.Values.Of(agreed.AtomicUsers+user).Version != 0
 }
 
 // goesAtomic reports whether the owner of a request's keys has to know that an error undoes it.
@@ -120,7 +117,7 @@ func cmdRingUser(x *call) {
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error {
-		change := agreed.Change{Name: atomicUsers + user, Body: "on", Remove: !on}
+		change := agreed.Change{Name: agreed.AtomicUsers + user, Body: "on", Remove: !on}
 		if !on {
 			change.Body = ""
 		}

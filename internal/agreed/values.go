@@ -30,6 +30,9 @@ var (
 // TypesName is the name of the value by which the nodes have agreed that there may be JSON values and filters.
 const TypesName = "types"
 
+// AtomicUsers begins the names of the values that say that a user's transactions and scripts are undone by an error.
+const AtomicUsers = "atomic/"
+
 // A Value is what was agreed under a name. Names of one kind have a common prefix, as "user/".
 type Value struct {
 	Name, Body string

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,6 +115,9 @@ func Restore(ctx context.Context, cfg RestoreConfig) (*Manifest, error) {
 		if err := r.file(ctx, &m.Files[r.state.Done]); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.limits(ctx, ring); err != nil {
+		return m, err
 	}
 	if !cfg.NoUsers {
 		if err := r.users(ctx, ring); err != nil {
@@ -249,6 +253,22 @@ func (r *restorer) file(ctx context.Context, f *File) error {
 	return r.save()
 }
 
+// limits sets the quotas and eviction policies of databases, once all keys are there: before, they could refuse or evict
+// some. Databases that had neither keep what the target has.
+func (r *restorer) limits(ctx context.Context, ring *client.Ring) error {
+	for _, l := range r.m.Moment.Limits {
+		bytes := "NONE"
+		if l.Bytes > 0 {
+			bytes = strconv.FormatInt(l.Bytes, 10)
+		}
+		err := ring.Do(ctx, "RING", "DATABASE", strconv.Itoa(l.Database), "QUOTA", bytes, "POLICY", cmp.Or(l.Policy, "NONE")).Err()
+		if err != nil {
+			return fmt.Errorf("target: quota of database %d: %w", l.Database, err)
+		}
+	}
+	return nil
+}
+
 // users sets all users but the default one, whose password belongs to the settings of the target.
 func (r *restorer) users(ctx context.Context, ring *client.Ring) error {
 	for _, line := range r.m.Users {
@@ -261,6 +281,12 @@ func (r *restorer) users(ctx context.Context, ring *client.Ring) error {
 		}
 		if err := ring.Do(ctx, slices.Concat([]string{"ACL", "SETUSER", words[1], "reset"}, words[2:])...).Err(); err != nil {
 			return fmt.Errorf("target: user %s: %w", words[1], err)
+		}
+		if !slices.Contains(r.m.Moment.Atomic, words[1]) {
+			continue
+		}
+		if err := ring.Do(ctx, "RING", "USER", words[1], "ATOMIC", "ON").Err(); err != nil {
+			return fmt.Errorf("target: user %s: atomic: %w", words[1], err)
 		}
 	}
 	return nil

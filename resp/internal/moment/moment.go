@@ -18,8 +18,21 @@ type Moment struct {
 	Backups    int    `json:"backups"`
 	Databases  int    `json:"databases"`
 	Together   []int  `json:"together,omitempty"` // databases that are kept together
-	Version    string `json:"version"`            // of the node that was asked
-	TableIndex uint64 `json:"table_index"`
+	// Limits are the quotas and the eviction policies of databases, by their numbers.
+	Limits []Limit `json:"limits,omitempty"`
+	// Atomic are the users whose transactions and scripts are undone by an error: see RING USER.
+	Atomic     []string `json:"atomic_users,omitempty"`
+	Version    string   `json:"version"` // of the node that was asked
+	TableIndex uint64   `json:"table_index"`
+}
+
+// A Limit is what is agreed for one database.
+type Limit struct {
+	Database int `json:"database"`
+	// Bytes is how many bytes it may have; 0: any.
+	Bytes int64 `json:"bytes,omitempty"`
+	// Policy says which of its keys are evicted; empty: that of the node.
+	Policy string `json:"policy,omitempty"`
 }
 
 // A Part is what one node held.

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/resp/internal/moment"
+	"github.com/ringside-kv/ringside/resp/internal/quota"
 )
 
 // primaries returns the nodes that are primaries, or why there is no backup.
@@ -59,5 +62,13 @@ func describe(m *moment.Moment, st *table.State) (swaps, steps uint64) {
 		}
 	}
 	slices.Sort(m.Together)
+	for n := range m.Databases {
+		if l := quota.LimitIn(st.Values(), n); l != (quota.Limit{}) {
+			m.Limits = append(m.Limits, moment.Limit{Database: n, Bytes: l.Bytes, Policy: l.Policy})
+		}
+	}
+	for _, v := range st.Values().Under(agreed.AtomicUsers) {
+		m.Atomic = append(m.Atomic, strings.TrimPrefix(v.Name, agreed.AtomicUsers))
+	}
 	return order.Swaps(), policiesOf(st, nil).Steps(-1)
 }
