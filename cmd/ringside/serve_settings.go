@@ -33,6 +33,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"live page, metrics, health and profiles; off disables them (default: the host of --addr, its port + 2000)")
 	yesNo("http-auth", &cfg.HTTPAuth,
 		"demand a user with a password who may run INFO there, but for health checks")
+	s.Add("http-hosts", settings.Commas(&cfg.HTTPHosts, "name,…"),
+		"host names by which HTTP clients may call the node, beside its addresses and the machine's name; * = any name, which lets web pages of other sites read its status")
 
 	clusterSettings(s, cfg, choice, yesNo)
 

@@ -26,6 +26,9 @@ type Config struct {
 	// Admit reports why a request is refused, with an HTTP status; 0 if it is not. It is not asked about health
 	// checks; nil admits all. A 401 has the browser ask for a user and a password.
 	Admit func(r *http.Request) (code int, why string)
+	// Hosts are host names by which clients may call the server; [AnyHost] accepts all. IP addresses, the machine's
+	// name, names without dots and reserved ones such as node.internal are always accepted.
+	Hosts []string
 	// Logger hears of broken requests; nil discards.
 	Logger *slog.Logger
 }
@@ -99,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Home = list
 	}
 	mux.Handle("GET /{$}", cfg.Home)
-	return newServer(admitted(mux, cfg.Admit), cfg.Logger), nil
+	return newServer(admitted(mux, cfg.Admit), newHosts(cfg.Hosts), cfg.Logger), nil
 }
 
 // admitted has a handler serve what is admitted, and health checks.
@@ -121,7 +124,7 @@ func admitted(handler http.Handler, admit func(r *http.Request) (code int, why s
 	})
 }
 
-func newServer(handler http.Handler, log *slog.Logger) *Server {
+func newServer(handler http.Handler, own hosts, log *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cancel: cancel, fresh: make(map[net.Conn]struct{})}
 	s.http = http.Server{
@@ -133,7 +136,7 @@ func newServer(handler http.Handler, log *slog.Logger) *Server {
 			defer s.running.Done()
 			defer s.serving(r)()
 			w.Header().Set("X-Content-Type-Options", "nosniff")
-			if why := crossSite(r); why != "" {
+			if why := own.crossSite(r); why != "" {
 				http.Error(w, why, http.StatusForbidden)
 				return
 			}

@@ -82,6 +82,10 @@ type Config struct {
 	// HTTPAuth has all that is served there, but for health checks, demand a user with a password who may run
 	// INFO, by HTTP's basic authentication.
 	HTTPAuth bool
+	// HTTPHosts are host names by which HTTP clients may call the node, beside the hosts of Addr, HTTPAddr and
+	// Advertise, IP addresses, the machine's name, names without dots and reserved ones such as node.internal; "*"
+	// accepts every name. Health checks may use any.
+	HTTPHosts []string
 
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
 	// gossip. By default they are on the host of Addr, its port + 10000 and + 1000; on

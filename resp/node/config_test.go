@@ -92,6 +92,7 @@ func TestValidateNamesFaults(t *testing.T) {
 		{"derived port", func(c *Config) { c.Addr, c.BusAddr = "localhost:64000", "localhost:0" }, []string{"addr", "HTTP", "63535", "http-addr"}},
 		{"HTTP port", func(c *Config) { c.HTTPAddr = "8080" }, []string{"http-addr", "missing port", "off"}},
 		{"HTTP switched no", func(c *Config) { c.HTTPAddr = "no" }, []string{"http-addr", "off"}},
+		{"HTTP host with a port", func(c *Config) { c.HTTPHosts = []string{"db.example", "db.example:8379"} }, []string{"http-hosts", `"db.example:8379"`, "without ports"}},
 		{"one port for both", func(c *Config) { c.HTTPAddr = ":6379" }, []string{"http-addr", "addr"}},
 		{"empty dir", func(c *Config) { c.Dir = "" }, []string{"dir", "empty"}},
 		{"dir of a shell", func(c *Config) { c.Dir = "~/data" }, []string{"dir", "~"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/internal/unixsocket"
+	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/trace"
 	"github.com/ringside-kv/ringside/resp/node/internal/certs"
@@ -120,6 +121,11 @@ func (c Config) validateAddrs(f *faults) {
 	}
 	if c.UnixSocketMode&^fs.ModePerm != 0 {
 		f.add("unix-socket-mode", "%#o is not a permission; use three octal digits, such as 700 or 770", uint32(c.UnixSocketMode))
+	}
+	for _, name := range c.HTTPHosts {
+		if name == "" || strings.ContainsAny(name, ":/ ") {
+			f.add("http-hosts", "%q is not a host name; use names without ports, such as node.example.com, or %s", name, admin.AnyHost)
+		}
 	}
 	switch c.HTTPAddr {
 	case HTTPOff:

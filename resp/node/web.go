@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -22,7 +23,7 @@ func (n *Node) openWeb() (err error) {
 		Dial:          func(ctx context.Context, from net.Addr) (net.Conn, error) { return n.cfg.env.Local.DialFor(ctx, from) },
 		NeedsPassword: func(user string) bool { return resp.NeedsPassword(n.server, user) },
 	})
-	web := admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Logger: n.cfg.Logger}
+	web := admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Hosts: n.cfg.hostNames(), Logger: n.cfg.Logger}
 	if n.cfg.HTTPAuth {
 		web.Admit = n.page.Admit
 	}
@@ -45,6 +46,21 @@ func (n *Node) openWeb() (err error) {
 		}
 	}()
 	return nil
+}
+
+// hostNames returns the host names by which HTTP clients may call the node.
+func (c Config) hostNames() []string {
+	names := slices.Clone(c.HTTPHosts)
+	for _, addr := range []string{c.Addr, c.HTTPAddr, c.Advertise} {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			host = addr
+		}
+		if host != "" && host != HTTPOff && host != AddrOff {
+			names = append(names, host)
+		}
+	}
+	return names
 }
 
 func (n *Node) closeWeb(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // A webRequest is to the HTTP port of a node.
-type webRequest struct{ method, path, kind, body, user, password string }
+type webRequest struct{ method, path, kind, body, user, password, host string }
 
 // webAsk sends a request, and returns the status, a space and the body.
 func webAsk(t *testing.T, n *Node, ask webRequest) (string, http.Header) {
@@ -19,6 +19,9 @@ func webAsk(t *testing.T, n *Node, ask webRequest) (string, http.Header) {
 	r, err := http.NewRequestWithContext(t.Context(), ask.method, "http://"+n.HTTPAddr().String()+ask.path, strings.NewReader(ask.body))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if ask.host != "" {
+		r.Host = ask.host
 	}
 	if ask.user != "" {
 		r.SetBasicAuth(ask.user, ask.password)
@@ -58,7 +61,7 @@ func TestPageTakesOrdersOfUsers(t *testing.T) {
 	}
 	const json = "application/json"
 	order := func(user, password, words string) webRequest {
-		return webRequest{"POST", "/api/v1/orders", json, `{"command": ` + words + `}`, user, password}
+		return webRequest{"POST", "/api/v1/orders", json, `{"command": ` + words + `}`, user, password, ""}
 	}
 	for _, tt := range []struct {
 		ask    webRequest
@@ -80,8 +83,8 @@ func TestPageTakesOrdersOfUsers(t *testing.T) {
 		{order("ada", "secret", `["FORGET", "nobody"]`), "409 ERR", true},
 		{order("ada", "secret", `["PAUSE`), "400 malformed order", true},
 		{order("ada", "secret", `["`+strings.Repeat("x", 5000)+`"]`), "400 malformed order", true},
-		{webRequest{"POST", "/api/v1/orders", "text/plain", `{"command": ["RESUME"]}`, "ada", "secret"}, "415 ", true},
-		{webRequest{"GET", "/api/v1/orders", "", "", "ada", "secret"}, "405 ", true},
+		{webRequest{"POST", "/api/v1/orders", "text/plain", `{"command": ["RESUME"]}`, "ada", "secret", ""}, "415 ", true},
+		{webRequest{"GET", "/api/v1/orders", "", "", "ada", "secret", ""}, "405 ", true},
 		{order("ada", "secret", `["RESUME"]`), `200 {"reply":"OK"}`, false},
 		{order("eve", "word", `["PAUSE"]`), `200 {"reply":"OK"}`, true},
 	} {
@@ -135,6 +138,24 @@ func TestHTTPDemandsAUser(t *testing.T) {
 	for _, path := range []string{"/livez", "/healthz", "/readyz"} {
 		if reply, _ := webAsk(t, n, webRequest{method: "GET", path: path}); strings.HasPrefix(reply, "401") {
 			t.Errorf("%s: %s", path, reply)
+		}
+	}
+}
+
+// A browser with a page of another site, whose name has been made to lead to the node, gets nothing of it.
+func TestHTTPRefusesUnknownHostNames(t *testing.T) {
+	n := openTest(t, func(c *Config) {
+		c.HTTPAddr, c.HTTPHosts, c.Advertise = "127.0.0.1:0", []string{"metrics.example"}, "127.0.0.1"
+	})
+	for _, path := range []string{"/", "/metrics", "/page/page.js", "/api/v1/status", "/api/v1/events", "/pages", "/debug/pprof/cmdline"} {
+		reply, _ := webAsk(t, n, webRequest{method: "GET", path: path, host: "evil.example:8379"})
+		if !strings.HasPrefix(reply, "403 ") || !strings.Contains(reply, "http-hosts") {
+			t.Errorf("%s by an unknown name: %.80q", path, reply)
+		}
+	}
+	for _, host := range []string{"metrics.example", "metrics.example:8379", "localhost:8379"} {
+		if reply, _ := webAsk(t, n, webRequest{method: "GET", path: "/metrics", host: host}); !strings.HasPrefix(reply, "200 ") {
+			t.Errorf("by %s: %.80q", host, reply)
 		}
 	}
 }
