@@ -124,6 +124,7 @@ func (c *conn) subscribes(reqs []request) int {
 		c.session.keepReply() // it is used up, though these replies always leave
 		n++
 	}
+	c.Pending.Flush(c.srv.stats)
 	if c.flush() != nil {
 		c.closing = true
 	}

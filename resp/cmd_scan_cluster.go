@@ -182,7 +182,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
 	x.srv.stats.Forwarded.Add(1)
 	start := x.srv.clock()
-	b.send(Terms{}, timeout, nil)
+	b.send(Terms{Part: true}, timeout, nil)
 	reply, err := b.reply()
 	x.waited += x.srv.clock() - start
 	r := request{cmd: x.Row}

@@ -37,6 +37,7 @@ type batch struct {
 
 	departure trace.Departure
 	atomic    bool // see isAtomic
+	part      bool // as in Terms
 }
 
 // add adds a request. A large one that is alone is not copied: its bytes stay where they

@@ -204,7 +204,7 @@ func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 func (c *conn) runPart(b *batch, terms Terms, swaps uint64) {
 	w := &ownWay{answered: make(chan struct{})}
 	b.way, b.received, b.next = w, false, 0
-	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, NoTouch: terms.NoTouch, Swaps: swaps, Trace: c.timing.Sampled.Context(), Atomic: b.atomic, Answer: w.answer}}, nil)
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, NoTouch: terms.NoTouch, Swaps: swaps, Trace: c.timing.Sampled.Context(), Atomic: b.atomic, Part: b.part, Answer: w.answer}}, nil)
 }
 
 // An ownWay is what is left to do of a batch that this node has run itself: to wait.

@@ -32,6 +32,7 @@ type forwardedConn struct {
 	shifted  []int         // ends of a batch behind others
 	swaps    uint64        // which the node that forwards knows of; see Terms
 	atomic   bool          // see isAtomic
+	part     bool          // as in Terms
 	keeper   string        // the node whose clients keep what is read, if one's do
 	enqueued remoteEnqueue // the RING ENQUEUE in front of the command that runs next
 	// parked, if set by a request that is alone, answers it, later perhaps.

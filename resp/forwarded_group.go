@@ -28,6 +28,8 @@ type Forwarded struct {
 	Swaps uint64
 	// Atomic: an error undoes the transaction or script that it has.
 	Atomic bool
+	// Part is as in [Terms].
+	Part bool
 	// From is the node that forwards it; empty: this one. Trace is as in [Terms].
 	From  string
 	Trace []byte
@@ -117,7 +119,7 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
-	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps && b.Atomic == other.Atomic && b.Trace == nil && other.Trace == nil
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps && b.Atomic == other.Atomic && b.Part == other.Part && b.Trace == nil && other.Trace == nil
 }
 
 // late tells whether the batch is given up at a time on [Config.Clock].
@@ -139,7 +141,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	if batches[0].RESP3 {
 		c.out.Proto = 3
 	}
-	c.session.early, f.atomic = batches[0].Early, batches[0].Atomic
+	c.session.early, f.atomic, f.part = batches[0].Early, batches[0].Atomic, batches[0].Part
 	f.keeper, f.swaps = batches[0].Keeper, batches[0].Swaps
 	c.unit.SetAuthor(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.unit.SetNoTouch(batches[0].NoTouch)

@@ -54,8 +54,17 @@ func (c *conn) messages(reqs []request) int {
 func (c *conn) reject(cmd *command.Row, msg string) {
 	at := len(c.out.Buf)
 	c.out.Error(msg)
+	if cmd != nil && cmd.KeysOfExec && isPart(c) {
+		return
+	}
 	c.srv.stats.Rejected(cmd)
 	c.srv.stats.ErrorReply(c.out.Buf[at+1:])
+}
+
+// isPart reports whether the request that runs is a part of one that its sender counts. What runs within it is counted
+// here.
+func isPart(c *conn) bool {
+	return c.from != nil && c.from.part && !c.call.InTransaction && !c.call.InScript
 }
 
 // writable returns nil, or why the store takes no write of a command, or of one of a transaction. A
@@ -138,7 +147,7 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	c.ran(cmd)
 	c.lately = c.srv.clock()
 	took := c.lately - start - (x.waited - waited)
-	if x.RunAgain {
+	if x.RunAgain || isPart(c) {
 		return
 	}
 	if x.waiter != nil { // it is over later, in waited

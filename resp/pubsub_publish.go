@@ -53,6 +53,7 @@ func (c *conn) publish(reqs []request) int {
 		}
 		p.own.Ended()
 	}
+	c.Pending.Flush(c.srv.stats)
 	c.srv.courier.Send(&p.mailing)
 	if p.collect {
 		p.addPeers(len(reqs))
@@ -91,7 +92,7 @@ func (p *publisher) sendToPeers(c *conn, reqs []request) {
 			b = kept[i]
 		}
 		b.link, b.bytes, b.requests = peer, text, len(reqs)
-		b.send(Terms{}, publishTimeout, nil)
+		b.send(Terms{Part: true}, publishTimeout, nil)
 		p.peers = append(p.peers, b)
 	}
 	c.srv.stats.Forwarded.Add(int64(len(p.peers) * len(reqs)))
@@ -159,7 +160,7 @@ func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 	batches := make([]batch, len(routes.peers))
 	for i, peer := range routes.peers {
 		batches[i] = batch{link: peer, bytes: raw, requests: requests}
-		batches[i].send(Terms{}, publishTimeout, nil)
+		batches[i].send(Terms{Part: true}, publishTimeout, nil)
 	}
 	x.srv.stats.Forwarded.Add(int64(len(batches) * requests))
 	var replies [][]byte

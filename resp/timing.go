@@ -32,7 +32,7 @@ func beginTiming(c *conn, arrived time.Duration) {
 // [batch.send].
 func sendFor(c *conn, b *batch, timeout time.Duration, arrived func()) {
 	terms := c.termsTo(b.link)
-	terms.Atomic = b.atomic
+	terms.Atomic, terms.Part = b.atomic, b.part
 	b.departure, terms.Trace = c.timing.Leave(b.link.ID, c.srv.started)
 	b.send(terms, timeout, arrived)
 }

@@ -227,6 +227,7 @@ func (e *execution) run(from, to int) bool {
 			e.runHere(i)
 		case msg != "":
 			e.Error(msg)
+			e.srv.stats.ErrorReply([]byte(msg))
 		default:
 			n := wire.ValueLen(elements)
 			e.Buf = append(e.Buf, elements[:n]...)
@@ -310,7 +311,7 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 			c.waitOn(left, routes.next)
 			continue
 		}
-		b := &batch{bytes: r.raw, requests: 1, atomic: goesAtomic(c, &r)}
+		b := &batch{bytes: r.raw, requests: 1, atomic: goesAtomic(c, &r), part: true}
 		to := monitoring.Cluster
 		if owner == ownerSelf {
 			to |= monitoring.Own

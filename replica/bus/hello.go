@@ -35,6 +35,7 @@ import (
 // FETCH, PLACE, DROP and STRIDE are sent while keys move.
 // Version 18: the agreed values may say that there are values of the types JSON and filter. What travels is that of
 // version 17; entries and payloads may be of these types.
+// Version 19: forwarded commands may say that they are parts of one that their sender counts.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -49,7 +50,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 18
+	newestVersion = 19
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.

@@ -26,8 +26,9 @@ type Batch struct {
 	Swaps  uint64
 	// NoTouch says that the commands are no use of their keys.
 	NoTouch bool
-	// Atomic is as in [Call].
+	// Atomic and Part are as in [Call].
 	Atomic bool
+	Part   bool
 	// Trace is the context of a trace that the commands belong to; nil: none. It is valid for good.
 	Trace []byte
 	// Deadline is when the caller gives the call up, or a little before, on
@@ -46,7 +47,7 @@ func newBatch(w *replyWriter, r *requestFrame) *Batch {
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
 	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, r.deadline
-	b.Keeps, b.Author, b.NoTouch, b.Swaps, b.Atomic = r.keeps, r.author, r.noTouch, r.swaps, r.atomic
+	b.Keeps, b.Author, b.NoTouch, b.Swaps, b.Atomic, b.Part = r.keeps, r.author, r.noTouch, r.swaps, r.atomic, r.part
 	if b.Trace = nil; r.trace != nil {
 		b.Trace = bytes.Clone(r.trace)
 	}

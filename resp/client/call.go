@@ -31,6 +31,8 @@ type Call struct {
 	Swaps uint64
 	// Atomic says that an error undoes what the commands do. A call to a peer of an older version is not sent.
 	Atomic bool
+	// Part says that the commands are parts of one that the caller counts. A peer of an older version does not learn it.
+	Part bool
 	// Trace is the context of a trace that the commands belong to, or nil. Peers of older versions are not told.
 	Trace []byte
 	// Lane picks the connection: calls of one lane travel on the same one, in the

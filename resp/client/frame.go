@@ -45,13 +45,16 @@ const (
 	flagKeeps   = 4
 	flagNoTouch = 8 // to peers that speak noTouchVersion
 	flagSwaps   = 16
-	flagTrace   = 32 // to peers that speak traceVersion
-	flagAtomic  = 64 // likewise
+	flagTrace   = 32  // to peers that speak traceVersion
+	flagAtomic  = 64  // likewise
+	flagPart    = 128 // to peers that speak partVersion
 
 	// noTouchVersion is the version of the protocol between nodes from which on peers know flagNoTouch.
 	noTouchVersion = 12
 	// traceVersion is the one from which on peers know flagTrace and flagAtomic.
 	traceVersion = 16
+	// partVersion is the one from which on peers know flagPart.
+	partVersion = 19
 
 	authorSize = 8 // of a request that says that it keeps
 	swapsSize  = 8
@@ -79,6 +82,7 @@ type requestFrame struct {
 	keeps    bool
 	noTouch  bool
 	atomic   bool
+	part     bool
 	author   int64
 	swaps    uint64
 	trace    []byte        // traceSize bytes, or nil
@@ -117,6 +121,9 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.atomic {
 		flags |= flagAtomic
 	}
+	if r.part {
+		flags |= flagPart
+	}
 	b = append(b, flags)
 	b = binary.BigEndian.AppendUint32(b, r.count)
 	if r.keeps {
@@ -134,9 +141,6 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^(flagRESP3|flagEarly|flagKeeps|flagNoTouch|flagSwaps|flagTrace|flagAtomic) != 0 {
-		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
-	}
 	end := len(frame) - deadlineSize
 	r := requestFrame{
 		id:       binary.BigEndian.Uint64(frame[4:]),
@@ -145,6 +149,7 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		keeps:    flags&flagKeeps != 0,
 		noTouch:  flags&flagNoTouch != 0,
 		atomic:   flags&flagAtomic != 0,
+		part:     flags&flagPart != 0,
 		count:    binary.BigEndian.Uint32(frame[13:]),
 		commands: frame[requestHead:end],
 		deadline: time.Duration(binary.BigEndian.Uint64(frame[end:])),

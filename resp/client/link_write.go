@@ -42,6 +42,7 @@ func (l *link) encode() (large []byte) {
 		c := l.queue.pop()
 		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, swaps: c.Swaps, count: uint32(c.N), commands: c.Commands}
 		r.noTouch = c.NoTouch && l.version >= noTouchVersion
+		r.part = c.Part && l.version >= partVersion
 		switch r.atomic = c.Atomic; {
 		case l.version >= traceVersion:
 			r.trace = c.Trace

@@ -43,7 +43,7 @@ func (w *way) Send(batch []byte, requests int, terms resp.Terms, timeout time.Du
 	}
 	c.Commands, c.N, c.RESP3, c.Early = batch, requests, terms.RESP3, terms.Early
 	c.Keeps, c.Author, c.NoTouch, c.Swaps = terms.Keeps, terms.Author, terms.NoTouch, terms.Swaps
-	c.Trace, c.Atomic = terms.Trace, terms.Atomic
+	c.Trace, c.Atomic, c.Part = terms.Trace, terms.Atomic, terms.Part
 	c.Timeout, c.Done = timeout, arrived
 	if err := w.peer.Send(c); err != nil {
 		return linkError(err)

@@ -38,6 +38,9 @@ type Terms struct {
 	Swaps uint64
 	// Atomic: an error undoes the transaction or script that is sent. A node of an older version is not sent it.
 	Atomic bool
+	// Part: the requests are parts of one that the sender counts in its statistics, so that the receiver does not. A
+	// node of an older version does.
+	Part bool
 	// Trace is the context of a trace that the requests belong to; nil: none. See package trace.
 	Trace []byte
 }

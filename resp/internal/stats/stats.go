@@ -2,6 +2,7 @@ package stats
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -82,7 +83,7 @@ func New(table *command.Table) *Stats {
 // Rejected notes a command that was not run; nil for an unknown one.
 func (s *Stats) Rejected(cmd *command.Row) {
 	if cmd != nil {
-		s.Commands[cmd.ID].Rejected.Add(1)
+		s.Commands[cmp.Or(cmd.As, cmd).ID].Rejected.Add(1)
 	}
 }
 
