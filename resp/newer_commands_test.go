@@ -131,6 +131,38 @@ EVAL redis.call('rpush',KEYS[1],string.rep('x',60000))~return~redis.call('object
 EVAL redis.call('rpush',KEYS[1],string.rep('x',5536))~return~redis.call('object','encoding',KEYS[1]) 1 broad => $quicklist
 CONFIG SET list-max-listpack-size -2 => +OK
 `,
+	// A small hash whose fields have expired, or expire no more, keeps the encoding that it had with them.
+	"encodings of hashes": `
+HSET h a 1 b 2 => :2
+OBJECT ENCODING h => $listpack
+HEXPIRE h 1000 FIELDS 1 a => *(:1)
+OBJECT ENCODING h => $listpackex
+HPERSIST h FIELDS 1 a => *(:1)
+OBJECT ENCODING h => $listpackex
+HTTL h FIELDS 2 a b => *(:-1 :-1)
+HSET h c 3 b 4 => :1
+OBJECT ENCODING h => $listpackex
+HEXPIRE h 1000 FIELDS 2 b c => *(:1 :1)
+HSET h b 5 => :0
+HDEL h c => :1
+OBJECT ENCODING h => $listpackex
+HGETALL h => *($a $1 $b $5)
+HINCRBY h b 1 => :6
+HSCAN h 0 => *($0 *($a $1 $b $6))
+COPY h {h}copy => :1
+OBJECT ENCODING {h}copy => $listpackex
+RENAME {h}copy {h}renamed => +OK
+OBJECT ENCODING {h}renamed => $listpackex
+HEXPIRE {h}renamed 0 FIELDS 1 a => *(:2)
+OBJECT ENCODING {h}renamed => $listpackex
+EVAL redis.call('restore',KEYS[2],0,redis.call('dump',KEYS[1]))~return~redis.call('hgetall',KEYS[2]) 2 h {h}restored => *($a $1 $b $6)
+EVAL for~i=1,600~do~redis.call('hset',KEYS[1],'f'..i,i)~end~return~redis.call('object','encoding',KEYS[1]) 1 h => $hashtable
+HTTL h FIELDS 2 b f600 => *(:-1 :-1)
+HLEN h => :602
+DEL h => :1
+HSET h a 1 => :1
+OBJECT ENCODING h => $listpack
+`,
 	"ranges of bits": `
 BITCOUNT none a b => -ERR value is not an integer or out of range
 BITCOUNT none 1 => -ERR syntax error

@@ -134,7 +134,7 @@ func appendTimedHash(dst []byte, u *store.Unit, key []byte, v store.Value, form 
 		if err != nil {
 			return dst, needs, err
 		}
-		t.v.Inline, t.v.FieldExpiry = p.form(nil), p.first
+		t.v.Inline, t.v.FieldExpiry = p.form(nil), p.bound()
 	}
 	n, err := t.LenLive()
 	if err != nil || n == 0 {

@@ -32,7 +32,7 @@ func (t *Table) expireDue() error {
 		t.v = store.Value{}.WithPlaceOf(t.v)
 		return nil
 	}
-	t.v.Inline, t.v.FieldExpiry = p.form(nil), p.first
+	t.v.Inline, t.v.FieldExpiry = p.form(nil), p.bound()
 	return nil
 }
 
@@ -43,11 +43,8 @@ func (t *Table) packLive() (p timedPacker, due int, err error) {
 
 // repack packs those fields of a table that is whole which keep chooses, and counts the others.
 func (t *Table) repack(keep func(r *packedReader) bool) (p timedPacker, left int, err error) {
+	p.timed = t.v.FieldExpiry != 0
 	r := t.packed().reader()
-	for r.next() {
-		p.timed = p.timed || r.expiry != 0 && keep(&r)
-	}
-	r = t.packed().reader()
 	for r.next() {
 		if keep(&r) {
 			p.add(r.field, r.value, r.expiry)
@@ -65,7 +62,7 @@ func (t *Table) putWhole(p *timedPacker) {
 		return
 	}
 	t.form = p.form(t.form[:0])
-	t.unit.PutWholeTimed(t.key, &t.v, t.typ, t.form, p.first)
+	t.unit.PutWholeTimed(t.key, &t.v, t.typ, t.form, p.bound())
 }
 
 // getWhole is Get where the table is whole.
@@ -174,12 +171,8 @@ func (t *Table) setWhole(field, value []byte, expiry int64) (done, added bool, e
 	if !added && was == expiry && bytes.Equal(old, value) {
 		return true, false, nil
 	}
-	p := timedPacker{timed: expiry != 0}
+	p := timedPacker{timed: expiry != 0 || t.v.FieldExpiry != 0}
 	r := t.packed().reader()
-	for r.next() {
-		p.timed = p.timed || r.expiry != 0 && !bytes.Equal(r.field, field)
-	}
-	r = t.packed().reader()
 	for r.next() {
 		if bytes.Equal(r.field, field) {
 			p.add(field, value, expiry)

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/ringside-kv/ringside/store"
 )
@@ -21,12 +22,17 @@ import (
 // them there are, as a uvarint, and an order, 4 B BE: under 'x' nothing lies before FieldExpiry and
 // that. So the tombstones of what has expired before are not passed again.
 //
+// A small hash keeps the form when its last field that expires is gone, as in Redis: its FieldExpiry is neverExpires then.
+//
 // All expiries are in ms since 1970.
 const (
 	kindTimed  = 't'
 	kindByTime = 'x'
 	expirySize = 8
 	byTimeAt   = 1 + expirySize + orderSize
+
+	// neverExpires is later than the expiry of any field.
+	neverExpires = math.MaxInt64
 )
 
 // fieldKinds are the kinds of elements that a field may have one of.
@@ -123,6 +129,14 @@ func (p *timedPacker) add(field, value []byte, expiry int64) {
 		p.first = expiry
 	}
 	p.n++
+}
+
+// bound is the FieldExpiry of the hash.
+func (p *timedPacker) bound() int64 {
+	if p.timed && p.first == 0 {
+		return neverExpires
+	}
+	return p.first
 }
 
 // form appends the packed form to dst.

@@ -67,7 +67,10 @@ func (t *Table) LenLive() (int64, error) {
 // FirstExpiry returns when the first field of those that are there expires; 0: none does. It is
 // opened as for All.
 func (t *Table) FirstExpiry() (first int64, err error) {
-	if t.v.FieldExpiry == 0 || t.v.Whole() {
+	switch {
+	case t.v.FieldExpiry == neverExpires:
+		return 0, nil
+	case t.v.FieldExpiry == 0, t.v.Whole():
 		return t.v.FieldExpiry, nil
 	}
 	_, err = t.byTime(func(expiry int64) bool {
