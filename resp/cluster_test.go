@@ -213,7 +213,7 @@ func TestReadonlyReadsAtBackup(t *testing.T) {
 		backup.Want("*($"+fmt.Sprint(i)+" _$)", "MGET", "foo", "{foo}2")
 		backup.Want(moved, "SET", "foo", "x")
 		backup.Want(moved, "GETDEL", "foo")
-		backup.Want(moved, "EVAL", "return redis.call('get',KEYS[1])", "1", "foo")
+		backup.Want(fmt.Sprint("$", i), "EVAL", "return redis.call('get',KEYS[1])", "1", "foo")
 		backup.Want("-"+msgCrossSlot, "MGET", "foo", "bar")
 		backup.Want("+OK", "READWRITE")
 		backup.Want(moved, "GET", "foo")
@@ -224,6 +224,55 @@ func TestReadonlyReadsAtBackup(t *testing.T) {
 	backup.Want("+RESET", "RESET")
 	backup.Want("+OK", "RING", "ROUTE", "redirect")
 	backup.Want(moved, "GET", "foo")
+}
+
+// After READONLY a node with a copy runs scripts unless they say that they write, and they cannot. The errors are those of a
+// replica of Redis 7.4.
+func TestReadonlyScriptsAtBackup(t *testing.T) {
+	r := routedSlots(t, 3)
+	half, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n1"}},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1", Backups: []string{"n0"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(half)
+	primary, backup, other := r.redirecting(1), r.redirecting(0), r.redirecting(2)
+	moved := "-MOVED 12182 " + r.addrs[1]
+	primary.Want("+OK", "SET", "foo", "1")
+	const library = "#!lua name=l\n" +
+		"redis.register_function('w', function(k) return redis.call('get', k[1]) end)\n" +
+		"redis.register_function{function_name='r', callback=function(k) return redis.call('get', k[1]) end, flags={'no-writes'}}\n" +
+		"redis.register_function{function_name='lies', callback=function(k) return redis.call('set', k[1], 2) end, flags={'no-writes'}}"
+	for _, addr := range r.addrs { // as all nodes of a cluster have them
+		resptest.Dial(t, addr, 2).Want("$l", "FUNCTION", "LOAD", library)
+	}
+	const get, set = "return redis.call('get',KEYS[1])", "return redis.call('set',KEYS[1],2)"
+	sha := primary.Do("SCRIPT", "LOAD", get).Text
+	for _, o := range []*resptest.Conn{backup, other} {
+		o.Want("+OK", "READONLY")
+	}
+	for _, test := range []struct{ want, words string }{
+		{"$1", "EVAL|" + get}, {"$1", "EVAL_RO|" + get}, {"$1", "EVALSHA|" + sha}, {"$1", "eval|" + get},
+		{"$1", "EVAL|#!lua flags=no-writes\n" + get}, {moved, "EVAL|#!lua\n" + get},
+		{"-READONLY You can't write against a read only replica. script: 3e9de9560b2b6fcff9bec44cea52270f9e4d3703, on @user_script:1.", "EVAL|" + set},
+		{"-ERR Write commands are not allowed from read-only scripts. script: 3e9de9560b2b6fcff9bec44cea52270f9e4d3703, on @user_script:1.", "EVAL_RO|" + set},
+		{"-NOSCRIPT No matching script. Please use EVAL.", "EVALSHA|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+		{moved, "FCALL|w"}, {"$1", "FCALL|r"}, {"-ERR Function not found", "FCALL|nosuch"},
+		{"-ERR Write commands are not allowed from read-only scripts. script: lies, on @user_function:4.", "FCALL|lies"},
+	} {
+		words := append(strings.Split(test.words, "|"), "1", "foo")
+		backup.Want(test.want, words...)
+		other.Want(moved, words...)
+		if test.want == moved || test.want[0] == '-' {
+			continue
+		}
+		backup.Want("+OK", "MULTI")
+		backup.Want("+QUEUED", words...)
+		backup.Want("*("+test.want+")", "EXEC")
+	}
+	primary.Want("$1", "GET", "foo")
 }
 
 // A transaction of reads is queued and run where READONLY has single reads answered.

@@ -328,7 +328,7 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 	case cmd.Spread && x.conn.spansNodes():
 		return "ERR " + strings.ToUpper(cmd.Full) + " covers the cluster, which a script cannot wait for", true
 	case h.readonly && cmd.Flags&(command.FlagWrite|command.FlagMayReplicate) != 0:
-		return "ERR Write commands are not allowed from read-only scripts.", false
+		return scripts.MsgReadOnly, false
 	case cmd.Flags&command.FlagWrite == 0:
 		return "", false
 	}
@@ -388,21 +388,17 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 // asReadOnly makes EVAL, EVALSHA and FCALL of a script that says it does not write EVAL_RO and its like, which a
 // pause of writes does not hold back.
 func asReadOnly(c *conn, r *request) {
-	var flags script.Flags
-	all, name := &c.srv.scripts, c.args[r.first+1]
-	switch f, k := all.functions.Current().Find(name), all.Called(name); {
-	case r.cmd.CallsFunction && f != nil:
-		flags = f.Flags
-	case r.cmd.BySHA && k != nil:
-		flags = k.Flags
-	case !r.cmd.CallsFunction && !r.cmd.BySHA:
-		if k, err := all.Compile(name, false); err == nil {
-			flags = k.Flags
-		}
-	}
-	if ro := c.srv.table.ByName[r.cmd.Name+"_ro"]; ro != nil && flags&script.NoWrites != 0 {
+	if ro := readOnlyOf(c, r); ro != nil && namedBy(c, r, true).Flags&script.NoWrites != 0 {
 		r.cmd = ro
 	}
+}
+
+// readOnlyOf returns EVAL_RO for EVAL, and so on; nil if there is none.
+func readOnlyOf(c *conn, r *request) *command.Row { return c.srv.table.ByName[r.cmd.Name+"_ro"] }
+
+// namedBy returns what is known of the script or function that a request runs.
+func namedBy(c *conn, r *request, compile bool) scripts.Named {
+	return c.srv.scripts.Named(r.cmd, c.args[r.first+1], c.srv.scripts.functions.Current(), compile)
 }
 
 // refuseBusy refuses the requests of a unit that would have to wait for a script which has
@@ -430,16 +426,5 @@ func (c *conn) goesAstray(r *request) bool {
 	if c.session.replies == replySkip || c.session.replies == replySkipNext {
 		return true
 	}
-	name := c.args[r.first+1]
-	if r.cmd.CallsFunction {
-		f := c.srv.scripts.functions.Current().Find(name)
-		return f != nil && f.Astray.Load()
-	}
-	var k *scripts.Script
-	if c.shaOf(r) != nil {
-		k = c.srv.scripts.Called(name)
-	} else {
-		k = c.srv.scripts.Find(name)
-	}
-	return k != nil && k.Astray.Load()
+	return namedBy(c, r, false).Astray
 }

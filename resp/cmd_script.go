@@ -196,6 +196,9 @@ func (c *conn) seekSHA(sha []byte) bool {
 // its SHA-1, if it is known here.
 func (c *conn) words(r *request) [][]byte {
 	args := c.args[r.first:r.last]
+	if r.atCopy {
+		args = append([][]byte{[]byte(r.cmd.Name)}, args[1:]...)
+	}
 	sha := c.shaOf(r)
 	if sha == nil || c.from != nil {
 		return args
@@ -214,7 +217,7 @@ func (c *conn) words(r *request) [][]byte {
 // wire is a request as it is sent to another node.
 func (c *conn) wire(r *request) []byte {
 	as := namesUser(c, r)
-	if !r.stored && !as && (r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil) {
+	if !r.stored && !as && !r.atCopy && (r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil) {
 		return r.raw
 	}
 	args := c.words(r)

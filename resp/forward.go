@@ -7,6 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 )
 
 // forward sends to each other node what is for it, runs what is for this one meanwhile,
@@ -148,6 +149,9 @@ func (c *conn) takeReply(r *request, b *batch) {
 // to be kept twice.
 func (c *conn) passReply(r *request, reply []byte) {
 	showSent(c, r, monitoring.Cluster, reply)
+	if r.atCopy && reply[0] == '-' && !namedBy(c, r, false).Flagged {
+		reply = scripts.AsAtReplica(reply)
+	}
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}

@@ -46,6 +46,7 @@ type request struct {
 	every       bool               // it needs all latches of the store
 	solo        bool               // it has a unit of its own
 	sought      bool               // other nodes were asked for its script
+	atCopy      bool               // it is a script that cmd has not write, as at a replica; see readsCopy
 	progress    *waitProgress      // of one that has begun to
 	place       store.Place        // of its only key
 	extra       []store.Place      // of keys that are not among its arguments: see wants in call

@@ -94,10 +94,13 @@ func (c *conn) moved(r *request, routes *Routes) int {
 // readsCopy tells whether a redirect connection after READONLY gets the answer to a read or WATCH, or has the read
 // queued after MULTI, since this node has a copy of all of its keys. The copy does not answer by itself, as it
 // may be behind or be replaced: the read is forwarded to the primary, so that it is as fresh
-// as there.
+// as there. Of EVAL and its like, readsCopy makes EVAL_RO, unless the script says that it writes.
 func (c *conn) readsCopy(r *request, routes *Routes) bool {
-	reads := r.cmd.Flags&command.FlagReadonly != 0 && !r.cmd.MayWrite || r.cmd.InMulti == command.MultiRuns
-	if !c.session.readonly || r.owner < 0 || r.waits || !reads {
+	if !c.session.readonly || r.owner < 0 || r.waits {
+		return false
+	}
+	script := r.cmd.Script && r.cmd.MayWrite && namedBy(c, r, true).MayOnlyRead()
+	if !script && (r.cmd.Flags&command.FlagReadonly == 0 || r.cmd.MayWrite) && r.cmd.InMulti != command.MultiRuns {
 		return false
 	}
 	args := c.args[r.first:r.last]
@@ -110,6 +113,9 @@ func (c *conn) readsCopy(r *request, routes *Routes) bool {
 		if !routes.Placement.Row(routes.Placement.Index(at)).Holds(routes.Self) {
 			return false
 		}
+	}
+	if script {
+		r.cmd, r.atCopy = readOnlyOf(c, r), true
 	}
 	return true
 }
