@@ -177,7 +177,7 @@ func (c *conn) passReply(r *request, reply []byte) {
 // retryForward runs a request by itself wherever it belongs, until somebody has or time is
 // over.
 func (c *conn) retryForward(r *request) {
-	last, owner := c.srv.routes.Load(), r.owner // by which it was tried
+	last, owner, wait := c.srv.routes.Load(), r.owner, outcome.Pause(0) // by which it was tried
 	for !c.closing {
 		if c.pending {
 			c.await()
@@ -229,7 +229,7 @@ func (c *conn) retryForward(r *request) {
 				c.refuse(r, msgUnreachable)
 				return
 			}
-			c.awaitRoutes(routes, min(left, routesPause))
+			c.awaitRoutes(routes, wait.Next(left))
 		default:
 			c.refuse(r, f.Refusal(err))
 			return

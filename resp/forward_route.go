@@ -11,8 +11,8 @@ import (
 // Requests whose keys this node does not serve are forwarded to the node that does,
 // or the client is told where that is.
 
-// routesPause is how long to wait for new routes before an old one is tried again.
-const routesPause = 20 * time.Millisecond
+// routesPause is how long to wait for new routes before an old one is tried again, at most.
+const routesPause = outcome.LongestPause
 
 // isolatedTimeout is how long a request waits for other nodes while this one reaches no
 // majority: long enough for a node that answers, which may have a majority.

@@ -71,7 +71,7 @@ func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering
 			}
 		default:
 			s.send(routes)
-			if len(s.open) > 0 && !s.Over() && !x.awaitRoutes(routes, min(left, routesPause)) && x.conn.closing {
+			if len(s.open) > 0 && !s.Over() && !x.awaitRoutes(routes, s.Pause.Next(left)) && x.conn.closing {
 				s.Refuse(command.MsgMoving)
 			}
 		}

@@ -172,7 +172,7 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 			return through, o.Msg(write)
 		}
 		if len(open) > 0 {
-			c.awaitRoutes(routes, routesPause)
+			c.awaitRoutes(routes, o.Pause.Next(routesPause))
 			routes = c.srv.routes.Load()
 		}
 	}

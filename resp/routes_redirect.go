@@ -53,6 +53,7 @@ func (c *conn) moved(r *request, routes *Routes) int {
 	key := args[keys[0].Pos]
 	at := c.unit.Place(key).Token()
 	end := time.Now().Add(c.srv.forwardTimeout())
+	var wait outcome.Pause
 	for why := ""; ; {
 		left := time.Until(end)
 		if left > 0 {
@@ -68,7 +69,7 @@ func (c *conn) moved(r *request, routes *Routes) int {
 			c.refuse(r, why)
 			return 1
 		}
-		c.awaitRoutes(routes, min(left, routesPause))
+		c.awaitRoutes(routes, wait.Next(left))
 		if c.closing {
 			return 1
 		}

@@ -291,6 +291,7 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 	r.by, r.fixed = by, fixed
 	c.readsFar(&r)
 	end := time.Now().Add(x.srv.forwardTime(len(raw)))
+	var wait outcome.Pause
 	for !c.closing {
 		left := time.Until(end)
 		routes := x.srv.routes.Load()
@@ -338,7 +339,7 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 		if routes == nil { // a lone node that has refused its own
 			return nil, msgUnreachable
 		}
-		c.waitOn(min(left, routesPause), routes.next)
+		c.waitOn(wait.Next(left), routes.next)
 	}
 	return nil, msgUnreachable
 }

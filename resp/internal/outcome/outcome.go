@@ -13,6 +13,7 @@ import (
 // part that may have been made outranks one that was refused, which outranks one that was
 // made. The order in which the parts are heard of makes no difference.
 type Outcome struct {
+	Pause   Pause  // before parts that did not run are sent again
 	Made    int    // parts that were made
 	refusal string // why some part was refused; empty: none was
 	unknown string // why some part is unknown; empty: none is
