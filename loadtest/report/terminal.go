@@ -120,6 +120,7 @@ func Width(s string) int { return text.StringWidth(s) }
 // Wrap breaks a text into lines of at most width cells: between words, and inside a word
 // that is longer. Text beyond the given number of lines is replaced by an ellipsis.
 func Wrap(s string, cells, lines int) []string {
+	cells = max(cells, 2) // a wide character takes two
 	var out []string
 	line, used := "", 0
 	full := func() bool { return len(out) == lines-1 }
@@ -140,7 +141,7 @@ func Wrap(s string, cells, lines int) []string {
 			if full() {
 				return append(out, Clip(word, cells))
 			}
-			head := take(word, cells)
+			head := text.Trim(word, cells)
 			out = append(out, head)
 			word = word[len(head):]
 			need = Width(word)
@@ -168,18 +169,5 @@ func Clip(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
 	}
-	return strings.TrimRight(take(s, cells-1), " ") + "…"
-}
-
-// take returns the longest prefix of a text that has at most the given number of cells, but
-// at least one character.
-func take(s string, cells int) string {
-	used := 0
-	for i, r := range s {
-		used += Width(string(r))
-		if used > cells && i > 0 {
-			return s[:i]
-		}
-	}
-	return s
+	return strings.TrimRight(text.Trim(s, cells-1), " ") + "…"
 }
