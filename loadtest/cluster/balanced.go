@@ -51,10 +51,11 @@ func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Stra
 	}
 	defer c.Close()
 	defer c.bound(ctx, patience)()
-	info, err := c.Info()
+	text, err := c.Do("RING", "INFO")
 	if err != nil {
 		return err
 	}
+	info := Numbers(text)
 	for _, name := range []string{"strategy_switching", "handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
 		if n := info[name]; n != 0 {
 			return fmt.Errorf("%s: %d", name, n)

@@ -15,10 +15,11 @@ import (
 
 // A Conn is a client's connection. It may be used by one goroutine at a time.
 type Conn struct {
-	net net.Conn
+	net.Conn
 	in  *wire.ReplyReader
-	out []byte // requests that have not been sent
-	err error  // of sending them
+	out []byte      // requests that have not been sent
+	err error       // of sending them
+	cut func() bool // ends the watch that closes it with a context
 }
 
 const (
@@ -46,7 +47,7 @@ func (a access) dial(ctx context.Context, addr string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := Over(conn)
+	c := Over(context.Background(), conn)
 	if a.password == "" {
 		return c, nil
 	}
@@ -74,15 +75,37 @@ func (a access) ask(ctx context.Context, addr string, words ...string) (string, 
 // Dial connects to a node that wants no password. The methods of the connection wait without limit.
 func Dial(addr string) (*Conn, error) { return access{}.dial(context.Background(), addr) }
 
-// Over returns a Conn over a connection whose deadlines the caller sets.
-func Over(conn net.Conn) *Conn {
-	c := &Conn{net: conn, in: wire.NewReplyReader(conn)}
+// DialContext is Dial with a connection that ends with ctx.
+func DialContext(ctx context.Context, addr string) (*Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return Over(ctx, conn), nil
+}
+
+// Ask sends one command over a connection of its own, which ends with ctx.
+func Ask(ctx context.Context, addr string, words ...string) (string, error) {
+	c, err := DialContext(ctx, addr)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	return c.Do(words...)
+}
+
+// Over returns a Conn over a connection, which ends with ctx.
+func Over(ctx context.Context, conn net.Conn) *Conn {
+	c := &Conn{Conn: conn, in: wire.NewReplyReader(conn), cut: context.AfterFunc(ctx, func() { _ = conn.Close() })}
 	c.in.Flat = true
 	return c
 }
 
 // Close ends the connection.
-func (c *Conn) Close() { _ = c.net.Close() }
+func (c *Conn) Close() {
+	c.cut()
+	_ = c.Conn.Close()
+}
 
 // Add adds a request; [Conn.Flush] sends it.
 func (c *Conn) Add(args ...[]byte) {
@@ -91,9 +114,16 @@ func (c *Conn) Add(args ...[]byte) {
 	}
 }
 
+// AddWords is Add of words.
+func (c *Conn) AddWords(words ...string) {
+	if c.out = wire.AppendRequest(c.out, words...); len(c.out) >= sendAt {
+		c.send()
+	}
+}
+
 func (c *Conn) send() {
 	if c.err == nil && len(c.out) > 0 {
-		_, c.err = c.net.Write(c.out)
+		_, c.err = c.Write(c.out)
 	}
 	c.out = c.out[:0]
 }
@@ -102,6 +132,19 @@ func (c *Conn) send() {
 func (c *Conn) Flush() error {
 	c.send()
 	return c.err
+}
+
+// Exchange sends the requests that were added and reads n replies, of which none may be an error.
+func (c *Conn) Exchange(n int) error {
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	for range n {
+		if _, err := c.Reply(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Reply reads one reply as [wire.Reply.Joined] returns it.
@@ -132,7 +175,7 @@ func (c *Conn) Strings() ([]string, error) {
 
 // Do sends a command and waits for its reply.
 func (c *Conn) Do(args ...string) (string, error) {
-	c.out = wire.AppendRequest(c.out, args...)
+	c.AddWords(args...)
 	if err := c.Flush(); err != nil {
 		return "", err
 	}
@@ -147,8 +190,8 @@ func (c *Conn) do(ctx context.Context, args ...string) (string, error) {
 
 // bound ends what waits for the node when ctx does, or the node's time is over.
 func (c *Conn) bound(ctx context.Context, d time.Duration) (free func()) {
-	_ = c.net.SetDeadline(time.Now().Add(d))
-	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
+	_ = c.SetDeadline(time.Now().Add(d))
+	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }
 
@@ -176,22 +219,15 @@ func (f figures) float(name string) float64 {
 	return x
 }
 
-// Words returns RING INFO.
-func (c *Conn) Words() (map[string]string, error) {
-	text, err := c.Do("RING", "INFO")
-	return readFigures(text), err
-}
-
-// Info returns the numbers of RING INFO.
-func (c *Conn) Info() (map[string]int64, error) {
-	words, err := c.Words()
+// Numbers are the numbers in a reply to INFO, by their names.
+func Numbers(info string) map[string]int64 {
 	numbers := make(map[string]int64)
-	for name, value := range words {
+	for name, value := range readFigures(info) {
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			numbers[name] = n
 		}
 	}
-	return numbers, err
+	return numbers
 }
 
 // A Place is where a key lies.
@@ -204,7 +240,7 @@ type Place struct {
 // Locate tells where keys lie, as far as the node knows.
 func (c *Conn) Locate(keys []string) ([]Place, error) {
 	for _, key := range keys {
-		c.Add([]byte("RING"), []byte("LOCATE"), []byte(key))
+		c.AddWords("RING", "LOCATE", key)
 	}
 	if err := c.Flush(); err != nil {
 		return nil, err

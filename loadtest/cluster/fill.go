@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -50,7 +49,7 @@ func FillKeys(ctx context.Context, addrs []string, keys, size, conns int) error 
 
 // WriteKeys writes keys with values of size bytes over one connection.
 func WriteKeys(ctx context.Context, addr string, size int, keys iter.Seq[int]) error {
-	c, err := Dial(addr)
+	c, err := DialContext(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -58,24 +57,15 @@ func WriteKeys(ctx context.Context, addr string, size int, keys iter.Seq[int]) e
 	rnd := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	b := make([]byte, size)
 	waiting := 0
-	settle := func() error {
-		if err := errors.Join(ctx.Err(), c.Flush()); err != nil {
-			return err
-		}
-		for ; waiting > 0; waiting-- {
-			if _, err := c.Reply(); err != nil {
-				return fmt.Errorf("SET: %w", err)
-			}
-		}
-		return nil
-	}
 	for i := range keys {
 		c.Add([]byte("SET"), FillKey(i), FillValue(rnd, b))
-		if waiting++; waiting == batch {
-			if err := settle(); err != nil {
-				return err
-			}
+		if waiting++; waiting < batch {
+			continue
 		}
+		if err := c.Exchange(waiting); err != nil {
+			return fmt.Errorf("SET: %w", err)
+		}
+		waiting = 0
 	}
-	return settle()
+	return c.Exchange(waiting)
 }

@@ -64,7 +64,7 @@ func (w *Watch) Loads(ctx context.Context) (*Loads, error) {
 // loads asks one node. The connection stays usable unless it fails.
 func (n *watched) loads(ctx context.Context) ([]Piece, error) {
 	defer n.line.bound(ctx, loadsPatience)()
-	n.line.Add([]byte("LOADLEVELS"), []byte("RANGES"), strconv.AppendInt(nil, load.Cells, 10))
+	n.line.AddWords("LOADLEVELS", "RANGES", strconv.Itoa(load.Cells))
 	if err := n.line.Flush(); err != nil {
 		return nil, err
 	}

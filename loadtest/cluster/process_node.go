@@ -156,12 +156,8 @@ func (n *Process) Until(ctx context.Context, what string, holds func(info map[st
 
 // Info are the figures of RING INFO, over a connection of its own.
 func (n *Process) Info() (map[string]int64, error) {
-	c, err := Dial(n.Addr)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	return c.Info()
+	info, err := Ask(context.Background(), n.Addr, "RING", "INFO")
+	return Numbers(info), err
 }
 
 // CPU is the processor time that the process has used, 0 where that is not known.

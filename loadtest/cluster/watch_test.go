@@ -167,7 +167,7 @@ func TestWatchConnectsAgain(t *testing.T) {
 	w := still(t, func() []Node { return []Node{{ID: "a", Addr: a.addr}} })
 	a.set(map[string]any{"moved_keys": 5})
 	sums(t, w, counts{moved: Moved{Keys: 5}})
-	_ = w.nodes["a"].line.net.Close()
+	_ = w.nodes["a"].line.Conn.Close()
 	if err := w.look(context.Background()); err == nil {
 		t.Error("a broken connection answers")
 	}
@@ -241,7 +241,7 @@ func TestSilentNodeKeepsItsHolding(t *testing.T) {
 	b.refuse(false)
 	sums(t, w, counts{})
 	b.set(map[string]any{"own_keys_estimate": 6})
-	_ = w.nodes["b"].line.net.Close() // the first look fails, the second one dials
+	_ = w.nodes["b"].line.Conn.Close() // the first look fails, the second one dials
 	if h, err = w.Holdings(context.Background()); err != nil || h.Total != (Holding{17, 150}) {
 		t.Errorf("%+v, %v", h, err)
 	}

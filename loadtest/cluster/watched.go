@@ -113,11 +113,11 @@ func (n *watched) ask(ctx context.Context, a access, began time.Time) (err error
 // read asks for all figures at a time.
 func (n *watched) read(ctx context.Context) (figures, error) {
 	defer n.line.bound(ctx, patience)()
-	sections := [][]byte{[]byte("INFO"), []byte("server"), []byte("stats")}
+	sections := []string{"INFO", "server", "stats"}
 	if !n.Embedded { // else these are the whole process's, and take a while
-		sections = append(sections, []byte("cpu"), []byte("memory"))
+		sections = append(sections, "cpu", "memory")
 	}
-	n.line.Add(sections...)
+	n.line.AddWords(sections...)
 	info, err := n.line.Do("RING", "INFO") // sends both, and reads the first reply
 	if err != nil {
 		return nil, err

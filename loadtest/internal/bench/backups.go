@@ -135,15 +135,10 @@ const bareStep = "bare"
 
 // setBackups changes the number of copies and waits until they are there.
 func (o *backupsOptions) setBackups(ctx context.Context, copies int) error {
-	c, err := cluster.Dial(o.crew[0].Addr)
-	if err != nil {
+	if _, err := o.ask(ctx, "RING", "BACKUPS", strconv.Itoa(copies)); err != nil {
 		return err
 	}
-	defer c.Close()
-	if _, err := c.Do("RING", "BACKUPS", strconv.Itoa(copies)); err != nil {
-		return err
-	}
-	err = o.until(ctx, "has its backups", func(info map[string]int64) bool {
+	err := o.until(ctx, "has its backups", func(info map[string]int64) bool {
 		return info["primaries"] == sharedRanges && info["backups"] == int64(sharedRanges*copies)
 	})
 	if err != nil {

@@ -91,7 +91,7 @@ func (o *evictingOptions) measure(ctx context.Context, policy string, pipeline i
 	l := &load{nodes: o.crew, clients: o.clients, pipeline: pipeline, size: o.size, rest: o.rest, key: func(int, *rand.Rand) []byte {
 		return cluster.FillKey(rand.IntN(10 * o.limit / o.size)) // other keys than in the measurements before
 	}}
-	before, err := o.server("stats", "evicted_keys")
+	before, err := o.server(ctx, "stats", "evicted_keys")
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o *evictingOptions) measure(ctx context.Context, policy string, pipeline i
 	}
 	ended := time.Now()
 	spent = o.crew[0].CPU() - spent
-	after, err := o.server("stats", "evicted_keys")
+	after, err := o.server(ctx, "stats", "evicted_keys")
 	if err != nil {
 		return err
 	}
@@ -122,20 +122,15 @@ func (o *evictingOptions) measure(ctx context.Context, policy string, pipeline i
 
 // shrink sets the policy. Data that earlier measurements have added is evicted before it returns.
 func (o *evictingOptions) shrink(ctx context.Context, policy string) error {
-	c, err := cluster.Dial(o.crew[0].Addr)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
 	evicts := policy
 	if policy == noEviction {
 		evicts = "allkeys-random"
 	}
-	if _, err := c.Do("CONFIG", "SET", "maxmemory", strconv.Itoa(o.limit), "maxmemory-policy", evicts); err != nil {
+	if _, err := o.ask(ctx, "CONFIG", "SET", "maxmemory", strconv.Itoa(o.limit), "maxmemory-policy", evicts); err != nil {
 		return err
 	}
 	for {
-		held, err := o.server("ringside", "data_bytes")
+		held, err := o.server(ctx, "ringside", "data_bytes")
 		if err != nil {
 			return err
 		}
@@ -147,7 +142,7 @@ func (o *evictingOptions) shrink(ctx context.Context, policy string) error {
 		}
 	}
 	if policy == noEviction {
-		if _, err := c.Do("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction"); err != nil {
+		if _, err := o.ask(ctx, "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction"); err != nil {
 			return err
 		}
 	}
@@ -155,22 +150,13 @@ func (o *evictingOptions) shrink(ctx context.Context, policy string) error {
 }
 
 // server returns a figure of INFO.
-func (o *evictingOptions) server(section, name string) (int64, error) {
-	c, err := cluster.Dial(o.crew[0].Addr)
-	if err != nil {
-		return 0, err
+func (o *evictingOptions) server(ctx context.Context, section, name string) (int64, error) {
+	info, err := o.ask(ctx, "INFO", section)
+	n, ok := cluster.Numbers(info)[name]
+	if err == nil && !ok {
+		err = fmt.Errorf("INFO %s has no %s", section, name)
 	}
-	defer c.Close()
-	text, err := c.Do("INFO", section)
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(text) {
-		if key, value, _ := strings.Cut(strings.TrimSpace(line), ":"); key == name {
-			return strconv.ParseInt(value, 10, 64)
-		}
-	}
-	return 0, fmt.Errorf("INFO %s has no %s", section, name)
+	return n, err
 }
 
 // print prints medians, and how much longer writers wait while keys are evicted: the ratios of all rounds.

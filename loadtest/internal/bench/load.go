@@ -94,13 +94,8 @@ func (l *load) exchange(c *cluster.Conn, client int, rnd *rand.Rand, value []byt
 		cluster.FillValue(rnd, value[:min(len(value), 16)])
 		c.Add([]byte("SET"), l.key(client, rnd), value)
 	}
-	if err := c.Flush(); err != nil {
+	if err := c.Exchange(l.pipeline); err != nil {
 		return err
-	}
-	for range l.pipeline {
-		if _, err := c.Reply(); err != nil {
-			return err
-		}
 	}
 	if l.sent != nil {
 		return l.sent(l.pipeline)

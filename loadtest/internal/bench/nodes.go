@@ -43,6 +43,11 @@ func (n *nodes) until(ctx context.Context, what string, holds func(info map[stri
 	return nil
 }
 
+// ask sends a command to the first node.
+func (n *nodes) ask(ctx context.Context, words ...string) (string, error) {
+	return cluster.Ask(ctx, n.crew[0].Addr, words...)
+}
+
 // locate returns keys with a prefix and their places.
 func (n *nodes) locate(prefix string, from, to int) (keys []string, places []cluster.Place, err error) {
 	c, err := cluster.Dial(n.crew[0].Addr)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/cluster"
@@ -25,7 +26,7 @@ func (o *pausesOptions) round(ctx context.Context, k kind, victim *cluster.Proce
 	if err := o.settled(ctx); err != nil {
 		return err
 	}
-	leader, err := o.leader()
+	leader, err := o.leader(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,19 +94,14 @@ func (o *pausesOptions) but(n *cluster.Process) []*cluster.Process {
 }
 
 // leader is the node that leads the table.
-func (o *pausesOptions) leader() (*cluster.Process, error) {
-	c, err := cluster.Dial(o.crew[0].Addr)
+func (o *pausesOptions) leader(ctx context.Context) (*cluster.Process, error) {
+	info, err := o.ask(ctx, "RING", "INFO")
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	words, err := c.Words()
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(o.crew, func(n *cluster.Process) bool { return n.ID == words["leader"] })
+	i := slices.IndexFunc(o.crew, func(n *cluster.Process) bool { return strings.Contains(info, "\nleader:"+n.ID+"\r\n") })
 	if i < 0 {
-		return nil, fmt.Errorf("the leader is %q", words["leader"])
+		return nil, errors.New("no node is the leader")
 	}
 	return o.crew[i], nil
 }

@@ -9,13 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // An audience is the clients that are subscribed to one channel, on which the same message comes
 // again and again. A load without subscribers has an empty one.
 type audience struct {
-	conns   []*conn
+	conns   []*cluster.Conn
 	message []byte // as it comes over the wire
 	faults  []error
 	done    sync.WaitGroup
@@ -43,7 +44,7 @@ func (a *audience) gather(ctx context.Context, l *load) error {
 	a.message = wire.AppendRequest(nil, "message", channel, l.value())
 	a.faults = make([]error, l.do.Audience)
 	for i := range a.faults {
-		c, err := dial(ctx, l.addr)
+		c, err := cluster.DialContext(ctx, l.addr)
 		if err != nil {
 			return err
 		}
@@ -60,12 +61,12 @@ func (a *audience) gather(ctx context.Context, l *load) error {
 
 // listen reads so many messages. It compares all bytes with the message, whole reads at a time: 50 of
 // these share the machine with the server.
-func (a *audience) listen(c *conn, messages int) error {
+func (a *audience) listen(c *cluster.Conn, messages int) error {
 	size := len(a.message)
 	pattern := bytes.Repeat(a.message, audienceBuffer/size+2)
 	buf := make([]byte, audienceBuffer)
 	for got, want := 0, messages*size; got < want; {
-		n, err := c.raw.Read(buf)
+		n, err := c.Read(buf)
 		if !bytes.Equal(buf[:n], pattern[got%size:][:n]) || got+n > want {
 			return errOtherMessage
 		}
@@ -73,8 +74,8 @@ func (a *audience) listen(c *conn, messages int) error {
 			return fmt.Errorf("%w: %d of %d bytes: %w", errNotDelivered, got, want, err)
 		}
 	}
-	_ = c.raw.SetReadDeadline(time.Now().Add(lastWait))
-	if n, _ := c.raw.Read(buf); n > 0 {
+	_ = c.SetReadDeadline(time.Now().Add(lastWait))
+	if n, _ := c.Read(buf); n > 0 {
 		return errOtherMessage
 	}
 	return nil

@@ -6,29 +6,28 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // fillPipeline is the number of commands that are under way at a time where data is written.
 const fillPipeline = 64
 
 // fill adds n elements to key.
-func (f *collection) fill(c *conn, key string, n int, value string) error {
-	var requests []byte
+func (f *collection) fill(c *cluster.Conn, key string, n int, value string) error {
 	commands := 0
 	for at := 0; at < n; {
 		args := []string{f.Add, key}
 		for end := min(at+f.Batch, n); at < end; at++ {
 			args = append(args, f.element(at, value)...)
 		}
-		requests = wire.AppendRequest(requests, args...)
+		c.AddWords(args...)
 		if commands++; commands < fillPipeline && at < n {
 			continue
 		}
-		if err := c.exchange(requests, commands); err != nil {
+		if err := c.Exchange(commands); err != nil {
 			return err
 		}
-		requests, commands = requests[:0], 0
+		commands = 0
 	}
 	return nil
 }
@@ -41,7 +40,7 @@ func digits(i int) string { return fmt.Sprintf("%0*d", keyDigits, i) }
 
 // prepare makes what a measurement needs: no key, or a collection of so many elements.
 func (l *load) prepare(ctx context.Context) error {
-	c, err := dial(ctx, l.addr)
+	c, err := cluster.DialContext(ctx, l.addr)
 	if err != nil {
 		return err
 	}
@@ -70,7 +69,7 @@ func (l *load) check(ctx context.Context) error {
 	if l.do.Left == "" {
 		return nil
 	}
-	text, err := ask(ctx, l.addr, l.do.Left, l.do.Key)
+	text, err := cluster.Ask(ctx, l.addr, l.do.Left, l.do.Key)
 	if err == nil && text == "0" {
 		err = errRanEmpty
 	}

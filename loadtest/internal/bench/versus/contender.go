@@ -153,19 +153,14 @@ func (b *bout) startCluster(one *side, dir string) error {
 	}
 	limited, cancel := one.within(spreadLimit)
 	defer cancel()
-	return one.front().Await(limited, readyPoll, func(context.Context) error {
+	return one.front().Await(limited, readyPoll, func(ctx context.Context) error {
 		var primaries []int64
 		for _, addr := range one.addrs()[:b.opt.backends] {
-			c, err := cluster.Dial(addr)
+			info, err := cluster.Ask(ctx, addr, "RING", "INFO")
 			if err != nil {
 				return err
 			}
-			info, err := c.Info()
-			c.Close()
-			if err != nil {
-				return err
-			}
-			primaries = append(primaries, info["primaries"])
+			primaries = append(primaries, cluster.Numbers(info)["primaries"])
 		}
 		if least, most := slices.Min(primaries), slices.Max(primaries); least == 0 || most-least > 1 {
 			return fmt.Errorf("the nodes serve %d ranges", primaries)

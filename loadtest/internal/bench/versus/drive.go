@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // A load is what a server is given to do in one measurement.
@@ -63,7 +65,7 @@ func driveOwn(ctx context.Context, l load) (figures, error) {
 	defer fail(nil)
 	clients := make([]*loader, l.clients)
 	for i := range clients {
-		c, err := dial(ctx, l.addr)
+		c, err := cluster.DialContext(ctx, l.addr)
 		if err != nil {
 			return figures{}, err
 		}
@@ -106,7 +108,7 @@ func figuresOf(h *hdrhistogram.Histogram) figures {
 
 type loader struct {
 	load    *load
-	conn    *conn
+	conn    *cluster.Conn
 	batch   *batch
 	rng     *rand.Rand
 	latency *hdrhistogram.Histogram
@@ -132,7 +134,7 @@ func (c *loader) loop(sent *atomic.Int64) error {
 		}
 		c.batch.setValues(c.rng)
 		start := time.Now()
-		if _, err := c.conn.raw.Write(c.batch.wire); err != nil {
+		if _, err := c.conn.Write(c.batch.wire); err != nil {
 			return fmt.Errorf("%s: %w", l.Command, err)
 		}
 		for range l.Pipeline {

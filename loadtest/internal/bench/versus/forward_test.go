@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/resp/client"
 )
 
@@ -36,7 +37,7 @@ func TestProxyBeforeStandIns(t *testing.T) {
 	if err := fill(ctx, front, 2000, 64); err != nil {
 		t.Error(err)
 	}
-	c, err := dial(ctx, front)
+	c, err := cluster.DialContext(ctx, front)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func freeAddr(t *testing.T) string {
 func awaitAnswer(ctx context.Context, addr string) error {
 	var last error
 	for range 3000 {
-		c, err := dial(ctx, addr)
+		c, err := cluster.DialContext(ctx, addr)
 		if err == nil {
 			for i := range 30 {
 				if _, err = c.Do("SET", fmt.Sprint("try", i), "1"); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 const (
@@ -45,7 +45,7 @@ type probe struct {
 
 // A prober times probes over one connection, one request at a time.
 type prober struct {
-	conn    *conn
+	conn    *cluster.Conn
 	rng     *rand.Rand
 	cursors map[string]string // by key
 }
@@ -56,7 +56,8 @@ func (p *prober) time(h *hdrhistogram.Histogram, request []string, key string, n
 	words := expand(request, keyMark, key, indexMark, strconv.Itoa(i), numberMark, digits(i), nextMark, strconv.Itoa(i+1),
 		endMark, strconv.Itoa(i+9), middleMark, strconv.Itoa(n/4+i/2), cursorMark, cmp.Or(p.cursors[key], "0"))
 	start := time.Now()
-	if _, err := p.conn.raw.Write(wire.AppendRequest(nil, words...)); err != nil {
+	p.conn.AddWords(words...)
+	if err := p.conn.Flush(); err != nil {
 		return err
 	}
 	reply, err := p.conn.Strings()
@@ -110,7 +111,7 @@ func (s *session) runLarge(ctx context.Context) (r largeResult, err error) {
 	}
 	ctx, cancel := one.within(2*time.Minute + time.Duration(s.opt.large)*time.Millisecond)
 	defer cancel()
-	c, err := dial(ctx, one.front().addr)
+	c, err := cluster.DialContext(ctx, one.front().addr)
 	if err != nil {
 		return r, err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 func TestLargeMeasuresAndCleansUp(t *testing.T) {
@@ -45,7 +47,7 @@ func TestLargeCollectionsAreFilled(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	go f.serve(far)
-	c := newConn(t.Context(), near)
+	c := cluster.Over(t.Context(), near)
 	for i := range rows.Large {
 		k := &rows.Large[i]
 		if err := k.fill(c, k.Name, 1234, ""); err != nil {
@@ -62,7 +64,7 @@ func TestLargeCollectionsAreFilled(t *testing.T) {
 func TestScanContinuesFromItsCursor(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
-	c := newConn(t.Context(), near)
+	c := cluster.Over(t.Context(), near)
 	defer c.Close()
 	go func() {
 		defer far.Close()

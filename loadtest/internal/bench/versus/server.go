@@ -79,7 +79,7 @@ func startServer(ctx context.Context, l launch) (*server, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("no answer within %v", readyLimit))
 	defer cancel()
 	err = s.Await(ctx, readyPoll, func(ctx context.Context) error {
-		c, err := dial(ctx, s.addr)
+		c, err := cluster.DialContext(ctx, s.addr)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *server) settle(ctx context.Context) {
 		if s.silent {
 			return
 		}
-		info, _ := ask(ctx, s.addr, "INFO", "persistence") // a server that refuses INFO rewrites no AOF
+		info, _ := cluster.Ask(ctx, s.addr, "INFO", "persistence") // a server that refuses INFO rewrites no AOF
 		if !strings.Contains(info, "aof_rewrite_in_progress:1") {
 			return
 		}
