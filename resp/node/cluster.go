@@ -188,7 +188,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	}
 	c.placement, c.held = nothing, func(ring.Range) bool { return true }
 	c.routeLocked()
-	kept, err := n.lineageStore()
+	kept, err := n.lineageStore(c.table.State)
 	if err != nil {
 		return c, err
 	}

@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/internal/durable"
 	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
@@ -26,15 +28,16 @@ type staleDataSaver struct {
 	store    *store.Store
 	dir      string
 	lineages *lineages
+	order    func() (*database.Order, error) // of the databases, now
 	logger   *slog.Logger
 }
 
-// Belongs implements replica.Lineages.
+// SetLineage implements replica.Lineages.
 func (a *staleDataSaver) SetLineage(r ring.Range, lineage uint64) error {
 	return a.lineages.set(r, lineage)
 }
 
-// Aside implements replica.Lineages.
+// SetAside implements replica.Lineages.
 func (a *staleDataSaver) SetAside(r ring.Range, lineage uint64) (any bool, err error) {
 	parts, of := a.lineages.otherLineages(r, lineage)
 	for i, part := range parts {
@@ -59,9 +62,12 @@ func (a *staleDataSaver) writeFile(r ring.Range, lineage uint64) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	order, err := a.order()
+	if err != nil {
+		return err
+	}
 	var f *os.File
 	var name string
-	var err error
 	for i := 1; f == nil; i++ {
 		name = filepath.Join(dir, fmt.Sprintf("%v.lineage%d.%d.resp", r, lineage, i))
 		if _, there := os.Stat(name); there == nil {
@@ -72,7 +78,7 @@ func (a *staleDataSaver) writeFile(r ring.Range, lineage uint64) error {
 		}
 	}
 	w := bufio.NewWriterSize(f, 64<<10)
-	keys, err := exportRange(a.store, r, w)
+	keys, err := exportRange(a.store, r, w, order)
 	err = errors.Join(err, w.Flush(), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(name+".part", name)
@@ -85,9 +91,10 @@ func (a *staleDataSaver) writeFile(r ring.Range, lineage uint64) error {
 	return durable.SyncDir(dir)
 }
 
-// exportRange writes a range, which does not wrap, as RESTORE commands, a value at a time.
-func exportRange(s *store.Store, r ring.Range, w *bufio.Writer) (keys int, err error) {
-	u := s.NewUnit()
+// exportRange writes a range, which does not wrap, as RESTORE commands, a value at a time. SELECT precedes
+// the keys of each database, by the order of databases.
+func exportRange(s *store.Store, r ring.Range, w *bufio.Writer, order *database.Order) (keys int, err error) {
+	u, selected := s.NewUnit(), -1
 	var found [][]byte
 	for at, ended := store.CursorAt(r.Start), false; !ended && err == nil; {
 		found = found[:0]
@@ -96,46 +103,58 @@ func exportRange(s *store.Store, r ring.Range, w *bufio.Writer) (keys int, err e
 			return true
 		})
 		for _, key := range found {
-			var one int
+			var value []byte
+			var expiry int64
 			if err == nil {
-				one, err = exportKey(u, key, w)
+				value, expiry, err = dumpKey(u, key)
 			}
-			keys += one
+			if err != nil || len(value) == 0 {
+				continue
+			}
+			head, name := database.Split(key)
+			if n := order.Number(head); n != selected {
+				writeCommand(w, []byte("SELECT"), strconv.AppendInt(nil, int64(n), 10))
+				selected = n
+			}
+			args := [][]byte{[]byte("RESTORE"), name, strconv.AppendInt(nil, expiry, 10), value}
+			if expiry != 0 {
+				args = append(args, []byte("ABSTTL"))
+			}
+			err = writeCommand(w, args...)
+			keys++
 		}
 	}
 	return keys, err
 }
 
-func exportKey(u *store.Unit, key []byte, w *bufio.Writer) (n int, err error) {
+// dumpKey returns the serialized value of a stored key and its absolute expiry in ms; no value if the key has expired,
+// or all fields of its hash.
+func dumpKey(u *store.Unit, key []byte) (value []byte, expiry int64, err error) {
 	u.Begin(time.Now().UnixMilli(), []store.Place{u.Place(key)})
 	v, err := u.Get(key)
-	var value []byte
 	if err == nil && v.Exists() {
 		value, err = collection.AppendDump(nil, u, key, v)
 	}
-	expiry := v.Expiry
-	exists := v.Exists()
+	expiry = v.Expiry
 	if _, end := u.Commit(nil); err == nil {
 		err = end
 	}
-	if err != nil || !exists || len(value) == 0 { // or the time of all fields of a hash has come
-		return 0, err
-	}
-	args := [][]byte{[]byte("RESTORE"), key, strconv.AppendInt(nil, expiry, 10), value}
-	if expiry != 0 {
-		args = append(args, []byte("ABSTTL"))
-	}
-	_, err = fmt.Fprintf(w, "*%d\r\n", len(args))
+	return value, expiry, err
+}
+
+// writeCommand writes a command. Its error is that of all writes to w so far.
+func writeCommand(w *bufio.Writer, args ...[]byte) error {
+	_, err := fmt.Fprintf(w, "*%d\r\n", len(args))
 	for _, arg := range args {
 		if err == nil {
 			_, err = fmt.Fprintf(w, "$%d\r\n%s\r\n", len(arg), arg)
 		}
 	}
-	return 1, err
+	return err
 }
 
 // lineageStore are what the node's engine keeps data with; nil on one without data.
-func (n *Node) lineageStore() (replica.Lineages, error) {
+func (n *Node) lineageStore(state func() *table.State) (replica.Lineages, error) {
 	if n.cfg.Role != RoleStore {
 		return nil, nil
 	}
@@ -143,5 +162,8 @@ func (n *Node) lineageStore() (replica.Lineages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &staleDataSaver{store: n.store, dir: n.cfg.Dir, lineages: l, logger: n.cfg.Logger}, nil
+	order := func() (*database.Order, error) {
+		return database.ParseOrder(state().Values().Of(database.OrderName).Body)
+	}
+	return &staleDataSaver{store: n.store, dir: n.cfg.Dir, lineages: l, order: order, logger: n.cfg.Logger}, nil
 }
