@@ -18,8 +18,8 @@ type command struct {
 	reads    bool // changes nothing: it may be repeated
 	blocks   bool // may wait for others' writes
 	unshared bool
-	// scripted: it runs a script that may write, so an error reply may be the script's own
-	// text, and never proves that the command was not executed.
+	// scripted: it runs a script, so an error reply may be the script's own text. It proves
+	// neither that the command was not executed, nor that another node serves its keys.
 	scripted bool
 	split    *rule // nil if it cannot be
 	// The keys are the arguments from first to last, which counts from the end if it
@@ -57,7 +57,9 @@ var builtin = func() commands {
 		all[name] = &command{first: 1, last: -1, step: r.step, split: r}
 	}
 	for _, name := range []string{"eval", "evalsha", "fcall"} {
-		all[name] = &command{scripted: true, specs: []keySpec{{index: 2, count: true, first: 1}}}
+		keys := []keySpec{{index: 2, count: true, first: 1}}
+		all[name] = &command{scripted: true, specs: keys}
+		all[name+"_ro"] = &command{scripted: true, reads: true, specs: keys}
 	}
 	for _, name := range []string{"ping", "echo", "time", "info", "loadlevels"} {
 		all[name] = &command{reads: true}

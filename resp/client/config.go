@@ -40,8 +40,12 @@ type Config struct {
 	// key any more, and whether commands on all keys (DBSIZE, SCAN, KEYS) cover the
 	// cluster or only one node.
 	//
+	// A redirect is followed only to an address that the placement names. With Forward none
+	// is followed: the placement is fetched again instead.
+	//
 	// A script that may write (EVAL, EVALSHA, FCALL) is sent once: with Redirect, its MOVED
-	// is the caller's to follow, since a script can make up such an error itself.
+	// is the caller's to follow, since a script can make up such an error itself. MOVED of
+	// one that only reads is followed a few times, and changes nothing for other commands.
 	Route string
 	// RESP2 keeps to the old protocol, where the new one is the default.
 	RESP2 bool

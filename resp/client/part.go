@@ -42,8 +42,8 @@ const (
 // is repeated, of whatever key: the read may have come before the write, which may have
 // more keys than the client knows of, or be one of all keys.
 //
-// Invariant: a script that may have run is not sent again. Its error reply may be a text of
-// its own, which can be the same bytes as a server's refusal.
+// Invariant: a script that may have written is not sent again. Its error reply may be a text
+// of its own, which can be the same bytes as a server's refusal.
 func (p *part) judge(r *Reply, alone bool) verdict {
 	switch {
 	case r.kind == Failed && refusesClient(r.err):
@@ -54,7 +54,7 @@ func (p *part) judge(r *Reply, alone bool) verdict {
 		return settled
 	}
 	switch code := r.code(); {
-	case p.cmd.scripted:
+	case p.cmd.scripted && !p.cmd.reads:
 		return settled
 	case code == codeMoved:
 		return goThere

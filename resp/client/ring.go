@@ -37,7 +37,7 @@ type Ring struct {
 
 	mu      sync.Mutex // for changes of owners, too
 	remotes map[string]*remote
-	used    map[string]bool // addresses that owners name
+	used    map[string]bool // addresses that the placement and the Config name
 	closed  bool
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -122,6 +123,40 @@ func TestRedirectToUnknownNode(t *testing.T) {
 		wantText(t, r.Do(t.Context(), "GET", r.keyIn(false)), "new")
 		r.Close()
 		f.servers["new:1"].stop()
+	})
+}
+
+// No placement names the address: the command waits for one that does, or that has another primary.
+func TestRedirectToStranger(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, f *fake) {
+		dialled := 0
+		r := f.open(func(c *Config) {
+			c.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+				if addr == "stranger:1" {
+					f.set(func() { dialled++ })
+				}
+				return f.dial(ctx, addr)
+			}
+		})
+		f.at(0).answer = func([]string) string { return "-MOVED 1 stranger:1\r\n" }
+		time.AfterFunc(time.Second, func() { f.set(func() { f.placement = f.halves(6, "n2", "n1") }) })
+		wantText(t, r.Do(t.Context(), "SET", r.keyIn(false), "v"), "n2")
+		if dialled > 0 {
+			t.Errorf("the client connected %d times", dialled)
+		}
+	})
+}
+
+// A node that forwards sends no redirect by itself. One comes if the user may not run RING ROUTE.
+func TestRedirectIsNotFollowedInForwardMode(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, f *fake) {
+		r := f.open(func(c *Config) { c.Route = Forward })
+		f.at(0).answer = func([]string) string { return "-MOVED 1 host2:1\r\n" }
+		f.set(func() { f.placement = f.halves(6, "n1", "n1") })
+		wantText(t, r.Do(t.Context(), "SET", r.keyIn(false), "v"), "n1")
+		if got := f.at(2).commands(); len(got) > 0 {
+			t.Errorf("followed: %q", got)
+		}
 	})
 }
 

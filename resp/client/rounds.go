@@ -186,21 +186,43 @@ func (t *tries) overtaken(parts []*part, verdicts []verdict, i int) bool {
 }
 
 // redirect has a part go where the node that does not have its key has said.
+//
+// Invariant: a redirect leads only to nodes that the placement names. The text may be made up
+// by a script, and a node at an address is told the password.
 func (t *tries) redirect(p *part, from *remote) {
 	_, addr, ok := p.reply.moved()
-	if !ok {
+	to := t.r.redirectTarget(addr, p.cmd)
+	switch p.hops++; {
+	case !ok || p.cmd.scripted && (to == nil || to == from || p.hops > maxHops):
 		p.done = true
+		t.r.refresh() // for the caller's next attempt
+		return
+	case to == nil: // the next placement may name it, or send the part elsewhere
+		p.to, t.later = nil, true
+		t.r.refresh()
 		return
 	}
 	t.r.metrics.redirects.Inc(1)
-	p.to = t.r.remote(addr)
-	if len(p.tokens) > 0 {
-		t.r.learn(p.tokens[0], p.to)
+	p.to = to
+	if len(p.tokens) > 0 && !p.cmd.scripted {
+		t.r.learn(p.tokens[0], to)
 	}
 	t.r.refresh()
-	if p.hops++; p.hops > maxHops || p.to == from {
+	if p.hops > maxHops || to == from {
 		t.later = true
 	}
+}
+
+// redirectTarget returns the node at the address of a redirect, nil if the redirect is not to be followed. A
+// node that forwards sends no redirects by itself.
+func (r *Ring) redirectTarget(addr string, cmd *command) *remote {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	named := r.used[addr] || r.owners.Load().token == nil && !cmd.scripted // without a placement, servers name each other
+	if !named || r.cfg.Route == Forward {
+		return nil
+	}
+	return r.remoteLocked(addr)
 }
 
 // maxHops is how many redirects are followed before there is a pause: nodes that do not
