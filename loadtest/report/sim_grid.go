@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,8 +46,8 @@ func bucketFrameOf(r *sim.Report, i, j int) bucketFrame {
 	var before roleOf
 	if i > 0 && r.Steps[i-1].Outcomes[j].Grid != nil {
 		last := r.Steps[i-1].Outcomes[j].Grid
-		had, origin := roles(&r.Steps[i-1], last), origins(g.Buckets, last.Buckets)
-		before = func(node string, b int) byte { return had[nodeBucket{node, origin[g.Buckets[b]]}] }
+		had, origin := rolesIn(&r.Steps[i-1], last), origins(g.Buckets, last.Buckets)
+		before = func(node string, b int) byte { return had(node, origin[b]) }
 	}
 	f := bucketFrame{Row: 16}
 	if len(g.Buckets) > 1024 {
@@ -56,50 +57,45 @@ func bucketFrameOf(r *sim.Report, i, j int) bucketFrame {
 	for at := 0; at < len(g.Buckets); at += f.Row {
 		f.Rows = append(f.Rows, rowLabel(g.Buckets[at], len(g.Buckets)))
 	}
-	has := roles(step, g)
 	for _, n := range step.Nodes {
-		f.addNode(n.ID, len(g.Buckets), func(node string, b int) byte { return has[nodeBucket{node, g.Buckets[b]}] }, before)
+		f.addNode(n.ID, len(g.Buckets), rolesIn(step, g), before)
 	}
 	return f
 }
 
-type nodeBucket struct{ node, bucket string }
-
-// roles are what each node has in a grid.
-func roles(step *sim.Step, g *sim.Grid) map[nodeBucket]byte {
-	all := map[nodeBucket]byte{}
-	for b, owners := range g.Owners {
-		for k, o := range owners {
-			if o < 0 || o >= len(step.Nodes) || b >= len(g.Buckets) {
-				continue
-			}
-			role := byte('S')
-			if k == 0 {
-				role = 'P'
-			}
-			all[nodeBucket{step.Nodes[o].ID, g.Buckets[b]}] = role
+// rolesIn is what each node has of the buckets of a grid.
+func rolesIn(step *sim.Step, g *sim.Grid) roleOf {
+	return func(node string, b int) byte {
+		if b < 0 || b >= len(g.Owners) {
+			return 0
 		}
+		switch k := slices.IndexFunc(g.Owners[b], func(o int) bool { return o >= 0 && o < len(step.Nodes) && step.Nodes[o].ID == node }); {
+		case k == 0:
+			return 'P'
+		case k > 0:
+			return 'S'
+		}
+		return 0
 	}
-	return all
 }
 
-// origins maps each bucket to the bucket of the step before that held its keys: itself,
-// or the one that it was split from.
-func origins(buckets, before []string) map[string]string {
+// origins are for each bucket the index of the bucket of the step before that held its keys: itself,
+// or the one that it was split from; -1 if none did.
+func origins(buckets, before []string) []int {
 	type idAndMask [2]uint64
-	known := make(map[idAndMask]string, len(before))
-	for _, name := range before {
+	known := make(map[idAndMask]int, len(before))
+	for i, name := range before {
 		if id, mask, ok := parseBucket(name); ok {
-			known[idAndMask{id & mask, mask}] = name
+			known[idAndMask{id & mask, mask}] = i
 		}
 	}
-	from := make(map[string]string, len(buckets))
-	for _, name := range buckets {
+	from := make([]int, len(buckets))
+	for i, name := range buckets {
+		from[i] = -1
 		id, mask, ok := parseBucket(name)
-		for ok {
+		for ok && from[i] < 0 {
 			if b, found := known[idAndMask{id & mask, mask}]; found {
-				from[name] = b
-				break
+				from[i] = b
 			}
 			ok = mask > 0
 			mask >>= 1

@@ -213,6 +213,16 @@ func entries(specs []string, base strategy.Config) ([]entry, error) {
 	return entries, errors.Join(f...)
 }
 
+// titles are those of strategies with a main setting.
+var titles = map[string]string{
+	strategy.Ketama:     "ketama, %s points a server",
+	strategy.VNode:      "vnode, %s a node",
+	strategy.Buckets:    "buckets, mask %s",
+	strategy.MultiProbe: "multiprobe, %s probes",
+	strategy.LRH:        "lrh, %s candidates",
+	strategy.Bounded:    "bounded, slack %s",
+}
+
 func newEntry(spec string, base strategy.Config) (entry, error) {
 	e := entry{Contender: Contender{Name: spec}}
 	if spec == Mod {
@@ -237,21 +247,9 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 	if err != nil {
 		return e, err
 	}
-	switch settings.Name {
-	case strategy.Ketama:
-		e.Title = fmt.Sprintf("ketama, %d points a server", settings.Points)
-	case strategy.VNode:
-		e.Title = fmt.Sprintf("vnode, %d a node", settings.VNodes)
-	case strategy.Buckets:
-		e.Title = fmt.Sprintf("buckets, mask %04X", settings.Mask)
-	case strategy.MultiProbe:
-		e.Title = fmt.Sprintf("multiprobe, %d probes", settings.Cells.Probes)
-	case strategy.LRH:
-		e.Title = fmt.Sprintf("lrh, %d candidates", settings.Cells.Candidates)
-	case strategy.Bounded:
-		e.Title = fmt.Sprintf("bounded, slack %v", settings.Cells.Slack)
-	default:
-		e.Title = settings.Name
+	e.Title = settings.Name
+	if title, ok := titles[settings.Name]; ok {
+		e.Title = fmt.Sprintf(title, settings.Setting(strategy.Settings(settings.Name)[0]))
 	}
 	e.config = settings
 	e.strategy, err = settings.New()
