@@ -201,7 +201,7 @@ func (p *play) step(ctx context.Context, s *Step) error {
 	p.board.phase(s.String())
 	switch s.Kind {
 	case StepRun:
-		return sleep(ctx, s.For)
+		return cluster.Sleep(ctx, s.For)
 	case StepBalance:
 		ctx, cancel := context.WithTimeout(ctx, balanceWithin)
 		defer cancel()
@@ -214,17 +214,6 @@ func (p *play) step(ctx context.Context, s *Step) error {
 	ctx, cancel := context.WithTimeout(ctx, eventWithin)
 	defer cancel()
 	return p.events.happens(ctx, s)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // end ends clients, reads everything once more if the script was played as a whole, and

@@ -114,6 +114,16 @@ func poll(ctx context.Context, every time.Duration, holds func(context.Context) 
 	}
 }
 
+// Sleep waits for some time, or until ctx ends, which is an error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // CleanEnvironment returns the variables without those that would configure a node. Variables that
 // begin with RINGSIDE_TEST_ are for tests; a node ignores them.
 func CleanEnvironment(variables []string) []string {

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,21 +25,14 @@ func Fault(of error, column int, format string, args ...any) error {
 	return fmt.Errorf("%w: column %d: %s", of, column, fmt.Sprintf(format, args...))
 }
 
+var wordPattern = regexp.MustCompile(`[^ \t\r\n]+`)
+
 // Words are what lies between spaces, tabs and ends of lines in a text that begins at a
 // column.
 func Words(text string, column int) []Word {
 	var words []Word
-	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-	for i := 0; i < len(text); {
-		if isSpace(text[i]) {
-			i++
-			continue
-		}
-		start := i
-		for i < len(text) && !isSpace(text[i]) {
-			i++
-		}
-		words = append(words, Word{text[start:i], column + start})
+	for _, at := range wordPattern.FindAllStringIndex(text, -1) {
+		words = append(words, Word{text[at[0]:at[1]], column + at[0]})
 	}
 	return words
 }
@@ -126,13 +120,9 @@ func (w Word) Hotspot(of error, rest []Word, example string) (shares [2]float64,
 // and thousands of millions.
 func (w Word) Int(of error, least, most int64) (int64, error) {
 	text, times := w.Text, int64(1)
-	for i, suffix := range []string{"k", "m", "g"} {
-		if rest, ok := strings.CutSuffix(strings.ToLower(text), suffix); ok {
-			text = rest
-			for range i + 1 {
-				times *= 1000
-			}
-			break
+	if end := len(text) - 1; end >= 0 {
+		if i := strings.IndexByte("kKmMgG", text[end]); i >= 0 {
+			text, times = text[:end], [...]int64{1e3, 1e6, 1e9}[i/2]
 		}
 	}
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -144,7 +144,7 @@ func (o *backupsOptions) setBackups(ctx context.Context, copies int) error {
 	if err != nil {
 		return err
 	}
-	return wait(ctx, time.Second) // for what that has left to do
+	return cluster.Sleep(ctx, time.Second) // for what that has left to do
 }
 
 func (o *backupsOptions) measure(ctx context.Context, s step, copies int) (m measured, err error) {
@@ -171,7 +171,7 @@ func (o *backupsOptions) measure(ctx context.Context, s step, copies int) (m mea
 		used[i] = cluster.ProcessCPU(pid)
 	}
 	l.start()
-	waited := wait(ctx, o.duration)
+	waited := cluster.Sleep(ctx, o.duration)
 	if err := errors.Join(l.stop(), waited); err != nil {
 		return m, err
 	}

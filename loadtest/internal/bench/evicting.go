@@ -99,7 +99,7 @@ func (o *evictingOptions) measure(ctx context.Context, policy string, pipeline i
 	profiled := o.startProfiles("-"+name, max(1, int(o.duration.Seconds())-1))
 	spent := o.crew[0].CPU()
 	l.start()
-	err = errors.Join(wait(ctx, o.duration), l.stop(), profiled())
+	err = errors.Join(cluster.Sleep(ctx, o.duration), l.stop(), profiled())
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (o *evictingOptions) shrink(ctx context.Context, policy string) error {
 		if held <= int64(o.limit) {
 			break
 		}
-		if err := wait(ctx, 100*time.Millisecond); err != nil {
+		if err := cluster.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (o *evictingOptions) shrink(ctx context.Context, policy string) error {
 			return err
 		}
 	}
-	return wait(ctx, time.Second) // for what that has left to do
+	return cluster.Sleep(ctx, time.Second) // for what that has left to do
 }
 
 // server returns a figure of INFO.

@@ -81,7 +81,7 @@ func (o *movingOptions) fill(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("%d keys with values of %d bytes were written in %v\n", o.keys, o.size, time.Since(began).Round(time.Millisecond))
-	return wait(ctx, 3*time.Second) // for compactions
+	return cluster.Sleep(ctx, 3*time.Second) // for compactions
 }
 
 // startLoad starts the clients, if there are any, and lets them write for a while.
@@ -92,7 +92,7 @@ func (o *movingOptions) startLoad(ctx context.Context) (*load, error) {
 		return l, nil
 	}
 	l.start()
-	return l, wait(ctx, o.warm)
+	return l, cluster.Sleep(ctx, o.warm)
 }
 
 // report stops the clients, if there are any, and prints how a move affected them. Their first seconds do not count.
@@ -162,7 +162,7 @@ func (o *movingOptions) watchMove(ctx context.Context, l *load) (err error) {
 				spent[i] = n.CPU() - used[i]
 			}
 		}
-		if err := wait(ctx, 20*time.Millisecond); err != nil {
+		if err := cluster.Sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 	}

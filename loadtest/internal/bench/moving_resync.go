@@ -59,7 +59,7 @@ func (o *movingOptions) resync(ctx context.Context) error {
 	fmt.Printf("%s was away while %d of %d keys changed: %.1f MB of %.1f MB were sent, %.2f %%, and all was in sync after %v\n",
 		last.ID, changed, o.keys, float64(after-before)/1e6, float64(all)/1e6, 100*float64(after-before)/float64(all), took.Round(10*time.Millisecond))
 	if o.clients > 0 {
-		if err := wait(ctx, moveQuiet); err != nil {
+		if err := cluster.Sleep(ctx, moveQuiet); err != nil {
 			return err
 		}
 	}

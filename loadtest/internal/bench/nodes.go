@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
@@ -89,13 +88,4 @@ func sum(crew []*cluster.Process, figure string) (all int64, err error) {
 		all += info[figure]
 	}
 	return all, nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

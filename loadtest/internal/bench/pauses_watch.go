@@ -62,7 +62,7 @@ func (o *pausesOptions) settled(ctx context.Context) error {
 		if time.Since(began) > time.Second {
 			since = time.Now()
 		}
-		if err := wait(ctx, 100*time.Millisecond); err != nil {
+		if err := cluster.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -113,11 +113,11 @@ func (o *pausesOptions) note(ctx context.Context, name string, n *cluster.Proces
 		key: func(client int, _ *rand.Rand) []byte { return []byte(keys[client]) }}
 	l.start()
 	defer l.stop()
-	if err := wait(ctx, 300*time.Millisecond); err != nil { // for their connections
+	if err := cluster.Sleep(ctx, 300*time.Millisecond); err != nil { // for their connections
 		return err
 	}
 	from := time.Now()
-	if err := wait(ctx, still); err != nil {
+	if err := cluster.Sleep(ctx, still); err != nil {
 		return err
 	}
 	lapsed, err := sum(o.but(n), "lease_lapses")
@@ -128,7 +128,7 @@ func (o *pausesOptions) note(ctx context.Context, name string, n *cluster.Proces
 	if err := event(); err != nil {
 		return err
 	}
-	if err := wait(ctx, after); err != nil {
+	if err := cluster.Sleep(ctx, after); err != nil {
 		return err
 	}
 	to := time.Now()
