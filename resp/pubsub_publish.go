@@ -54,7 +54,7 @@ func (c *conn) publish(reqs []request) int {
 		p.own.Ended()
 	}
 	c.Pending.Flush(c.srv.stats)
-	c.srv.courier.Send(&p.mailing)
+	c.srv.courier.Send(&p.mailing, c.turn.AtEnd)
 	if p.collect {
 		p.addPeers(len(reqs))
 		for i, count := range p.counts {
@@ -124,7 +124,7 @@ func (x *call) deliver(kind pubsub.Kind) {
 	p := c.publisher()
 	n := x.srv.pubsub.Deliver(&p.mailing, kind, x.Args[1], x.Args[2])
 	if x.InTransaction { // a transaction, by itself
-		x.srv.courier.Send(&c.pub.mailing)
+		x.srv.courier.Send(&c.pub.mailing, c.turn.AtEnd)
 		for _, reply := range x.askPeers(x.raw()) {
 			more, _ := wire.ReplyInt(reply)
 			n += more

@@ -37,7 +37,7 @@ func (c *conn) finishPosting() {
 	for _, m := range messages {
 		c.srv.pubsub.Deliver(&p.mailing, m.kind, m.channel, m.message)
 	}
-	c.srv.courier.Send(&p.mailing)
+	c.srv.courier.Send(&p.mailing, c.turn.AtEnd)
 	c.out.Buf = p.own.AppendAll(c.out.Buf)
 	if routes := c.srv.routes.Load(); routes != nil {
 		var raw []byte

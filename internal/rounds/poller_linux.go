@@ -36,6 +36,10 @@ type Poller struct {
 	helpers   atomic.Int32 // goroutines that take turns of the round beside the leader
 	most      int32        // of them
 
+	ends    sync.Mutex
+	atEnd   []func() // for the end of the round
+	hasEnds atomic.Bool
+
 	state atomic.Uint64 // the term, and the bit inTurn
 	turns atomic.Uint64 // how many have begun
 	// watched: a goroutine looks whether turns take long.
@@ -169,10 +173,14 @@ func (p *Poller) lead(term uint64) {
 	defer p.done.Done()
 	for {
 		c, more := p.take()
-		if !more && !p.await() {
-			return
-		}
-		if c == nil {
+		switch {
+		case c != nil:
+		case more:
+			continue
+		case !p.hasEnds.Load():
+			if !p.await() {
+				return
+			}
 			continue
 		}
 		p.turns.Add(1)
@@ -181,7 +189,11 @@ func (p *Poller) lead(term uint64) {
 			p.done.Add(1)
 			go p.watch()
 		}
-		c.handler.Ready(Turn{p: p, term: term})
+		if c != nil {
+			c.handler.Ready(Turn{p: p, term: term})
+		} else {
+			p.finish()
+		}
 		if !p.state.CompareAndSwap(term|inTurn, term) {
 			return
 		}
@@ -196,6 +208,7 @@ func (p *Poller) help() {
 	for !left {
 		c, more := p.take()
 		if !more {
+			p.finish()
 			p.helpers.Add(-1)
 			return
 		}
@@ -345,6 +358,21 @@ func (p *Poller) watch() {
 	}
 }
 
+// finish calls what turns have put off until the end of the round.
+func (p *Poller) finish() {
+	if !p.hasEnds.Load() {
+		return
+	}
+	p.ends.Lock()
+	all := p.atEnd
+	p.atEnd = nil
+	p.hasEnds.Store(false)
+	p.ends.Unlock()
+	for _, f := range all {
+		f()
+	}
+}
+
 // A Turn is that of one connection in a round. The zero Turn is none.
 type Turn struct {
 	p    *Poller
@@ -360,11 +388,29 @@ func (t *Turn) Leave() {
 		return
 	case t.isHelpers():
 		*t.left = true
+		t.p.finish()
 		t.p.helpers.Add(-1)
 	default:
 		t.p.pass(t.term)
 	}
 	t.p = nil
+}
+
+// AtEnd has f called when the round has no turns left: what many turns add to, such as messages for one client, is done
+// once. f must not wait. It is called at once if there is no turn, or it has ended.
+func (t *Turn) AtEnd(f func()) {
+	p := t.p
+	if p == nil {
+		f()
+		return
+	}
+	p.ends.Lock()
+	p.atEnd = append(p.atEnd, f)
+	p.hasEnds.Store(true)
+	p.ends.Unlock()
+	if !t.isHelpers() && p.state.Load() != t.term|inTurn {
+		p.finish() // another goroutine leads since, and may have ended the round already
+	}
 }
 
 func (t *Turn) isHelpers() bool { return t.left != nil }

@@ -38,3 +38,6 @@ func (*Turn) Leave() {}
 
 // InRound returns false.
 func (*Turn) InRound() bool { return false }
+
+// AtEnd calls f.
+func (*Turn) AtEnd(f func()) { f() }

@@ -157,16 +157,25 @@ func ask(t *testing.T, c net.Conn, what string) {
 }
 
 // Clients send messages of all sizes, in pieces. Handlers leave the round, wait in it and leave it in
-// time by chance. Each byte comes back.
+// time by chance. Each byte comes back, and what turns put off until the end of the round is done.
 func TestEveryByteIsServed(t *testing.T) {
 	open := startPoller(t)
 	const clients, messages = 24, 150
-	var turns atomic.Int64
+	var turns, putOff, done atomic.Int64
 	var all sync.WaitGroup
 	for i := range clients {
 		client, _ := open([]string{"tcp", "unix"}[i%2], func(e *echo, _ []byte) {
 			if e.turn.InRound() {
 				turns.Add(1)
+			}
+			putsOff := func() {
+				putOff.Add(1)
+				e.turn.AtEnd(func() { done.Add(1) })
+			}
+			if rand.IntN(2) == 0 {
+				putsOff()
+			} else {
+				defer putsOff()
 			}
 			switch rand.IntN(200) {
 			case 0: // it waits in its turn until another leads
@@ -199,6 +208,87 @@ func TestEveryByteIsServed(t *testing.T) {
 	all.Wait()
 	if turns.Load() == 0 {
 		t.Error("nothing was served in a turn")
+	}
+	resptest.WaitFor(t, "all that was put off is done", func() bool { return done.Load() == putOff.Load() })
+}
+
+// What a turn puts off is done after the turns that came with it, once for all that add to it.
+func TestPutOffWorkFollowsTheTurns(t *testing.T) {
+	open := startPoller(t)
+	const clients = share - 1 // without helpers
+	var turns, pending, most, ends atomic.Int64
+	all := make([]net.Conn, clients)
+	for i := range all {
+		all[i], _ = open("unix", func(e *echo, b []byte) {
+			if b[0] != '!' || !e.turn.InRound() {
+				return
+			}
+			turns.Add(1)
+			if n := pending.Add(1); n > 1 {
+				most.Store(max(most.Load(), n))
+				return // the first one's end is that of all
+			}
+			e.turn.AtEnd(func() {
+				ends.Add(1)
+				pending.Store(0)
+			})
+		})
+		ask(t, all[i], "a")
+	}
+	resptest.WaitFor(t, "several turns have one end", func() bool {
+		for i := range all {
+			if _, err := io.WriteString(all[i], "!"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range all {
+			if _, err := io.ReadFull(all[i], make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return most.Load() > 1
+	})
+	resptest.WaitFor(t, "the last end is over", func() bool { return pending.Load() == 0 })
+	if turns.Load() <= ends.Load() {
+		t.Errorf("%d ends of %d turns", ends.Load(), turns.Load())
+	}
+}
+
+// What is put off late, when the leader waits for the next round already, is done all the same.
+func TestPutOffWorkNeedsNoFurtherRound(t *testing.T) {
+	for _, helpers := range []bool{false, true} {
+		open := startPoller(t)
+		var late, done atomic.Int64
+		all := make([]net.Conn, 4*share)
+		for i := range all {
+			all[i], _ = open("tcp", func(e *echo, b []byte) {
+				if b[0] != '!' || !e.turn.InRound() || e.turn.isHelpers() != helpers || late.Add(1) > 1 {
+					return
+				}
+				for began := time.Now(); !e.conn.p.waits.Load() && time.Since(began) < resptest.Patience; {
+					runtime.Gosched()
+				}
+				e.turn.AtEnd(func() { done.Add(1) })
+				e.turn.Leave()
+				if done.Load() != 1 {
+					t.Errorf("helpers %v: it is not done", helpers)
+				}
+			})
+			ask(t, all[i], "a")
+		}
+		resptest.WaitFor(t, "a turn takes long", func() bool {
+			for _, c := range all {
+				if _, err := io.WriteString(c, "!"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, c := range all {
+				if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return late.Load() > 0
+		})
 	}
 }
 
