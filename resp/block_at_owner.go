@@ -57,7 +57,7 @@ func (c *conn) waitRemotely(r *request, routes *Routes) int {
 	c.waits++
 	f := &remoteWait{
 		c: c, r: r, owner: link.ID, ask: batch{link: link}, quit: batch{link: link},
-		id: c.srv.runID + "-" + strconv.FormatInt(c.session.id, 10) + "-" + strconv.FormatUint(c.waits, 10),
+		id: fmt.Sprintf("%s-%d-%d-%d", c.srv.runID, c.session.id, c.waits, r.turn),
 	}
 	c.srv.stats.Forwarded.Add(1)
 	showSent(c, r, monitoring.Cluster, nil)
@@ -96,20 +96,23 @@ func (f *remoteWait) enqueue() ([]byte, error) {
 	b.bytes = ringRequest("ENQUEUE", f.id, strconv.FormatUint(ticket, 10), hex.EncodeToString(memo))
 	b.bytes = append(b.bytes, f.c.wire(f.r)...)
 	b.requests = 2
-	b.send(f.c.terms(), f.c.srv.forwardTimeout(), nil)
+	b.send(termsInOrder(f.c), f.c.srv.forwardTimeout(), nil)
+	f.c.leaveTurn()
 	if _, err := b.reply(); err != nil {
 		return nil, err
 	}
 	return b.reply()
 }
 
+// termsInOrder are the terms of RING ENQUEUE and DEQUEUE: blocking commands arrive in the order in which they came here.
+func termsInOrder(c *conn) Terms {
+	terms := c.terms()
+	terms.InOrder = true
+	return terms
+}
+
 func ringRequest(words ...string) []byte {
-	b := wire.AppendArray(nil, 1+len(words))
-	b = wire.AppendBulkString(b, "RING")
-	for _, word := range words {
-		b = wire.AppendBulkString(b, word)
-	}
-	return b
+	return wire.AppendRequest(nil, append([]string{"RING"}, words...)...)
 }
 
 // waits reads the reply of an owner that has registered the command, and notes its ticket, its
@@ -205,7 +208,7 @@ func (f *remoteWait) dequeue() remoteOutcome {
 	gone := false
 	for end := time.Now().Add(left); ; {
 		b.bytes, b.requests = ringRequest("DEQUEUE", f.id), 1
-		b.send(c.terms(), time.Until(end), nil)
+		b.send(termsInOrder(c), time.Until(end), nil)
 		reply, err := b.reply()
 		if err == nil && b.status != StatusWaits {
 			if v := f.judge(reply, b.status, false); v != remoteUnknown {

@@ -11,7 +11,8 @@ import (
 
 // Blocking commands (BLPOP and its like) wait until a key has something for them.
 //
-// A waiter is registered at the node that owns its keys, in the order of arrival. A unit that writes
+// A waiter is registered at the node that owns its keys, in the order of arrival; commands that have come through the
+// same node keep the order in which they came there. A unit that writes
 // to such a key serves its waiters before any other command can take what was written: after each
 // command, within the unit, under its latches (block_serve.go). A waiter is told once the unit has
 // settled. A client of this node waits on its connection (block_sleep.go), a client of another node
@@ -38,6 +39,7 @@ type blocked struct {
 	queued      atomic.Int64 // waiters that are registered
 	withTargets atomic.Int64 // of these, those that write to other keys, too
 	onDeletion  atomic.Int64 // and those that end when a key is deleted
+	turns       atomic.Uint64
 
 	mu     sync.Mutex
 	keys   map[string]*list.List // of *waiter, by ticket
@@ -76,6 +78,7 @@ func (b *blocked) register(w *waiter) bool {
 		// Tickets are times, so that waiters of different nodes keep their order.
 		b.ticket = max(b.ticket+1, uint64(time.Now().UnixNano()))
 		w.ticket = b.ticket
+		b.restoreOrder(w)
 	}
 	w.state = waitQueued
 	b.count(w, 1)
@@ -86,6 +89,24 @@ func (b *blocked) register(w *waiter) bool {
 		}
 	}
 	return true
+}
+
+// restoreOrder gives a waiter a ticket before those of later commands that have come through the same node: the
+// goroutines and connections by which commands go may have changed their order. Waiters of other nodes that are before
+// those stay before this one. mu is held.
+func (b *blocked) restoreOrder(w *waiter) {
+	for _, key := range w.Keys {
+		q := b.keys[string(key)]
+		if q == nil || w.turn == 0 {
+			continue
+		}
+		e := q.Back()
+		for looked := 0; e != nil && looked < maxLooked; e, looked = e.Prev(), looked+1 {
+			if v := e.Value.(*waiter); v.run == w.run && v.turn > w.turn {
+				w.ticket = min(w.ticket, v.ticket-1)
+			}
+		}
+	}
 }
 
 func (b *blocked) count(w *waiter, n int64) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/budget"
@@ -84,6 +85,7 @@ func (f *forwardedConn) registerRemote(x *call, w *waiter) {
 		return
 	}
 	w.ticket = f.enqueued.ticket
+	w.run, w.turn = turnOf(f.enqueued.id)
 	w.place(x)
 	g := &remoteWaiter{id: f.enqueued.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + remoteWaiterCost}
 	if !s.budget.Host(g.cost) {
@@ -99,6 +101,16 @@ func (f *forwardedConn) registerRemote(x *call, w *waiter) {
 	w.checkRoutes(s)
 	x.says(StatusWaits)
 	x.Simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.Timeout.Milliseconds(), s.runID, w.Memo))
+}
+
+// turnOf reads the client's node and its number for the command from the id of a remote waiter. Those of earlier
+// versions have no number.
+func turnOf(id string) (run string, turn uint64) {
+	words := strings.Split(id, "-")
+	if len(words) == 4 {
+		turn, _ = strconv.ParseUint(words[3], 10, 64)
+	}
+	return words[0], turn
 }
 
 // asksEnqueue reports whether a batch begins with RING ENQUEUE: its command may keep its arguments.

@@ -21,6 +21,8 @@ type waiter struct {
 	right  acl.Right
 	took   time.Duration // of its command, until it waits
 	ticket uint64        // its place in all queues: lower is earlier
+	run    string        // of the client's node, if that is another one
+	turn   uint64        // as in request; 0: not known
 	head   database.Head // of its first key: Keys are the connection's, and gone after the wait
 	forms  []waiterForm  // of all its keys
 	by     *database.Policies
@@ -241,7 +243,7 @@ func (x *call) Block(want command.Want) {
 		return
 	}
 	p := x.req.starts(want.Timeout)
-	w.ticket = p.ticket
+	w.ticket, w.turn = p.ticket, x.req.turn
 	w.place(x)
 	x.waiter = w
 	if x.srv.blocked.register(w) {

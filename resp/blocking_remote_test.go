@@ -318,6 +318,26 @@ func TestOutcomeOfVanishedRemoteWaiter(t *testing.T) {
 }
 
 // There is one remote waiter of a name, and what another would take is given back.
+// Commands that have come through one node are served in their order, whatever order they arrive in, and behind those of
+// other nodes that waited before. Nodes of earlier versions do not number their commands.
+func TestRemoteWaitersAreServedInTheOrderOfTheirClients(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	ids := []string{"b-1-1-7", "old-1-1", "a-1-1-2", "a-2-1-4", "a-3-1-3", "b-2-1-9", "a-4-1-1", "b-3-1-8", "old-2-1"}
+	want := []string{"b-1-1-7", "old-1-1", "a-4-1-1", "a-1-1-2", "a-3-1-3", "a-2-1-4", "b-3-1-8", "b-2-1-9", "old-2-1"}
+	for _, id := range ids {
+		if replies, err := forwarded(t, srv, []string{"RING", "ENQUEUE", id, "0", ""}, []string{"BLPOP", "l", "0"}); err != nil || len(replies) != 2 || !strings.HasPrefix(replies[1], "+WAITS ") {
+			t.Fatal(replies, err)
+		}
+	}
+	o := resptest.Dial(t, addr, 2)
+	for i, id := range want {
+		o.Want(":1", "RPUSH", "l", fmt.Sprint(i))
+		if replies, err := forwarded(t, srv, []string{"RING", "AWAIT", id}); err != nil || !strings.Contains(replies[0], fmt.Sprint("\r\n", i, "\r\n")) {
+			t.Errorf("%s is not served as number %d: %q, %v", id, i, replies, err)
+		}
+	}
+}
+
 func TestRemoteWaiterIsRegisteredOnce(t *testing.T) {
 	r := routedTest(t, 1)
 	srv := r.servers[0]

@@ -191,10 +191,4 @@ func (x *call) numberOfSubscribers(kind pubsub.Kind) {
 }
 
 // raw is the call as a client sends it.
-func (x *call) raw() []byte {
-	b := wire.AppendArray(nil, len(x.Args))
-	for _, arg := range x.Args {
-		b = wire.AppendBulk(b, arg)
-	}
-	return b
-}
+func (x *call) raw() []byte { return wire.AppendRequest(nil, x.Args...) }

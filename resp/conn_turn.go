@@ -83,10 +83,16 @@ func readInTurn(c *conn, b []byte) (int, error) {
 	return c.direct.ReadSome(b)
 }
 
-// mayWait reports whether the requests of a unit may wait for something other than the disk.
-func mayWait(c *conn, reqs []request) bool {
-	return c.every || c.srv.pause.Active() || c.srv.quota.Limits() || c.srv.blocked.withTargets.Load() > 0 ||
-		len(reqs) == 1 && reqs[0].waits // they are alone in their units
+// mayWait reports whether the requests of a unit may wait for something other than the disk. A blocking command that
+// has registered leaves the round then: so commands that come one after the other begin to wait in this order.
+func mayWait(c *conn) bool {
+	return c.every || c.srv.pause.Active() || c.srv.quota.Limits() || c.srv.blocked.withTargets.Load() > 0
+}
+
+// enqueuesAtOnce reports whether a request is a blocking command that can be sent to its owner without a wait, for the
+// same reason: see waitRemotely.
+func enqueuesAtOnce(c *conn, r *request, routes *Routes) bool {
+	return r.waits && r.owner >= 0 && c.from == nil && !c.pending && len(c.out.Buf) == 0 && !c.srv.pause.Applies(r.cmd) && !redirects(c, routes)
 }
 
 // publishesAtOnce reports whether a request is a message to clients of this node alone, which does not wait.

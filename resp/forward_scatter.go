@@ -152,15 +152,8 @@ func (s *scattering) request(routes *Routes, spans []ring.Range) []byte {
 	if n != 0 {
 		args = append([][]byte{[]byte(inDatabase), strconv.AppendInt(nil, int64(n), 10)}, args...)
 	}
-	b := wire.AppendArray(nil, 4+len(args))
-	b = wire.AppendBulkString(b, "RING")
-	b = wire.AppendBulkString(b, "PART")
-	b = wire.AppendBulkString(b, routes.agreement(s.part, n))
-	b = wire.AppendBulk(b, spanset.Append(nil, spans))
-	for _, arg := range args {
-		b = wire.AppendBulk(b, arg)
-	}
-	return b
+	head := [][]byte{[]byte(routes.agreement(s.part, n)), spanset.Append(nil, spans)}
+	return wire.SubRequest("RING", "PART", append(head, args...)...)
 }
 
 // awaitRoutes waits for newer routes, or until time is over. It returns false if the

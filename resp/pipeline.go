@@ -40,6 +40,7 @@ type request struct {
 	as          *acl.User          // for whom another node forwards it, if its commands are to be checked
 	judged      bool               // as to whether its keys lie together
 	waits       bool               // it may wait until a key gets something
+	turn        uint64             // if it waits: its number among those of this node's clients, by their arrival
 	shown       bool               // to monitors
 	fixed       bool               // it is not run once a database is swapped
 	stored      bool               // its keys are stored ones, where written has the client's; see storeKeys
@@ -127,7 +128,7 @@ func (c *conn) runResolved() {
 		}
 		if n == 0 {
 			c.leave()
-			if !publishesAtOnce(c, &c.reqs[i]) {
+			if !publishesAtOnce(c, &c.reqs[i]) && !enqueuesAtOnce(c, &c.reqs[i], routes) {
 				c.leaveTurn()
 			}
 			if c.reqs[i].owner != ownerSelf {
@@ -180,7 +181,9 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	if r.msg == "" && r.cmd.Script && c.srv.pause.Active() {
 		asReadOnly(c, r)
 	}
-	r.waits = r.msg == "" && r.cmd.MayWait(args)
+	if r.waits = r.msg == "" && r.cmd.MayWait(args); r.waits && c.from == nil {
+		r.turn = c.srv.blocked.turns.Add(1)
+	}
 	switch {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.Flags&command.FlagNoAuth == 0:

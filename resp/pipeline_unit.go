@@ -10,7 +10,7 @@ import (
 // runUnit runs requests as one unit, or the first of them if a client must take its
 // replies before there is room for more. It returns how many it has run.
 func (c *conn) runUnit(reqs []request) int {
-	if c.turn.InRound() && mayWait(c, reqs) {
+	if c.turn.InRound() && mayWait(c) {
 		c.leaveTurn()
 	}
 	for i := range reqs {

@@ -132,10 +132,7 @@ func (x *call) backupsOf(f *footprint.Footprint, timeout time.Duration) (n int, 
 	}
 	// Otherwise no reply has left before all backups had what it tells of.
 	early := x.conn.session.wasEarly
-	part := wire.AppendArray(nil, 8)
-	for _, arg := range []string{"RING", "PART", strconv.FormatUint(routes.digest, 16), "", "RING", "INSYNC", f.String(), strconv.Itoa(admin.Bit(early))} {
-		part = wire.AppendBulkString(part, arg)
-	}
+	part := ringRequest("PART", strconv.FormatUint(routes.digest, 16), "", "RING", "INSYNC", f.String(), strconv.Itoa(admin.Bit(early)))
 	var asked []batch
 	for i, link := range routes.links {
 		if touched[i] {

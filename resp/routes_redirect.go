@@ -137,11 +137,7 @@ func (c *conn) serves(owner int32, at ring.Token, key []byte, routes *Routes, ti
 	if !routes.mayServe(now.row) || c.asked == now {
 		return true, true
 	}
-	question := wire.AppendArray(nil, 3)
-	question = wire.AppendBulkString(question, "RING")
-	question = wire.AppendBulkString(question, "SERVES")
-	question = wire.AppendBulk(question, key)
-	b := &batch{link: routes.links[owner], bytes: question, requests: 1}
+	b := &batch{link: routes.links[owner], bytes: wire.SubRequest("RING", "SERVES", key), requests: 1}
 	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()
 	if err != nil || reply[0] != '+' {

@@ -76,7 +76,7 @@ func cmdWatch(x *call) {
 		if token, _ := wire.ReplyText(tokens); !m.watches(key) { // what came first is what counts
 			_, name := database.Split(key)
 			head, _ := m.by.Renewed(key, x.req.by)
-			m.watched = append(m.watched, watched{database.AppendKey(nil, head, name), bytes.Clone(token)})
+			m.watched = append(m.watched, command.Watched{Key: database.AppendKey(nil, head, name), Token: bytes.Clone(token)})
 		}
 		tokens = tokens[wire.ValueLen(tokens):]
 	}
@@ -86,7 +86,7 @@ func cmdWatch(x *call) {
 
 func (m *multi) watches(key []byte) bool {
 	for i := range m.watched {
-		if bytes.Equal(m.watched[i].key, key) {
+		if bytes.Equal(m.watched[i].Key, key) {
 			return true
 		}
 	}
@@ -187,7 +187,7 @@ func (e *execution) together() bool {
 	if !parts || len(keys) == 0 || all.cmd.Flags&command.FlagWrite == 0 {
 		return true
 	}
-	m.watched = append(m.watched, watched{key: bytes.Clone(args[keys[0].Pos])})
+	m.watched = append(m.watched, command.Watched{Key: bytes.Clone(args[keys[0].Pos])})
 	_, msg := e.ask(m.request(0, len(m.cmds), true), m.by, false)
 	if m.watched = m.watched[:len(m.watched)-1]; msg != "" {
 		e.Error(msg)

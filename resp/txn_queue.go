@@ -32,7 +32,7 @@ type multi struct {
 	subscribes bool
 	exec       [4]byte // EXEC as the client has written it last, for monitors
 	as         string  // the user for whom scripts run, if their commands are to be checked
-	watched    []watched
+	watched    []command.Watched
 	charged    int64 // bytes that count for the server's budget
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
 	count    atomic.Int32
@@ -52,9 +52,6 @@ type queued struct {
 	// denied is the reply if the client may not send it any more.
 	denied string
 }
-
-// A watched is a key with what cmdRingWatch said of it.
-type watched struct{ key, token []byte }
 
 const (
 	msgExecAbort = "EXECABORT Transaction discarded because of previous errors."
@@ -248,7 +245,7 @@ func (c *conn) become(r *request, raw []byte) {
 // request is the request that runs commands of the transaction, but for those that are run
 // here, if what is watched, where that is asked, has not changed.
 func (m *multi) request(from, to int, watching bool) []byte {
-	start, words, size, writes := 0, 0, 0, false
+	start, words, writes := 0, 0, false
 	if from > 0 {
 		start = m.cmds[from-1].end
 	}
@@ -262,32 +259,11 @@ func (m *multi) request(from, to int, watching bool) []byte {
 		}
 		at = q.end
 	}
-	keys := m.watched
-	if !watching {
-		keys = nil
+	var keys []command.Watched
+	if watching {
+		keys = m.watched
 	}
-	for _, w := range keys {
-		size += len(w.key) + len(w.token) + 32
-	}
-	b := make([]byte, 0, len(body)+size+len(m.as)+128)
-	words += 3 + 2*len(keys)
-	if m.as == "" {
-		b = wire.AppendArray(b, words)
-	} else {
-		b = appendAs(wire.AppendArray(b, asWords+words), m.as)
-	}
-	b = wire.AppendBulkString(b, "RING")
-	if writes {
-		b = wire.AppendBulkString(b, "EXEC")
-	} else {
-		b = wire.AppendBulkString(b, "VIEW")
-	}
-	b = wire.AppendBulkInt(b, int64(len(keys)))
-	for _, w := range keys {
-		b = wire.AppendBulk(b, w.key)
-		b = wire.AppendBulk(b, w.token)
-	}
-	return append(b, body...)
+	return command.ExecRequest(m.as, writes, keys, body, words)
 }
 
 // wordsOf reads the number that a queued command begins with.

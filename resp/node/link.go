@@ -23,13 +23,14 @@ func NewLink(peer *client.Peer) resp.Link { return &link{peer: peer} }
 // Way implements resp.Link.
 func (l *link) Way() resp.Way {
 	// All that a client forwards there goes by one connection.
-	return &way{peer: l.peer, call: client.Call{Lane: l.lastLane.Add(1)}}
+	return &way{peer: l.peer, lane: l.lastLane.Add(1)}
 }
 
 // A way is what one client's batches need, which it keeps.
 type way struct {
 	peer *client.Peer
 	call client.Call
+	lane uint32
 	ends []int
 
 	statuses []resp.Status
@@ -40,6 +41,9 @@ func (w *way) Send(batch []byte, requests int, terms resp.Terms, timeout time.Du
 	c := &w.call
 	if cap(c.Reply) > keepReplies {
 		c.Reply = nil
+	}
+	if c.Lane = w.lane; terms.InOrder {
+		c.Lane = 0
 	}
 	c.Commands, c.N, c.RESP3, c.Early = batch, requests, terms.RESP3, terms.Early
 	c.Keeps, c.Author, c.NoTouch, c.Swaps = terms.Keeps, terms.Author, terms.NoTouch, terms.Swaps

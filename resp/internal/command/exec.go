@@ -30,6 +30,34 @@ func (c *Row) WatchedKeys(args [][]byte) [][]byte {
 	return watched
 }
 
+// A Watched is a key that is watched, with what RING WATCH has said of it.
+type Watched struct{ Key, Token []byte }
+
+// ExecRequest returns RING EXEC, or RING VIEW if none of its commands writes, of watched keys and of commands with their
+// numbers of words, which are so many bulk strings: for a user, if the scripts in it are to be checked as its own.
+func ExecRequest(user string, writes bool, watched []Watched, queued []byte, words int) []byte {
+	size := len(user) + 128
+	for _, w := range watched {
+		size += len(w.Key) + len(w.Token) + 32
+	}
+	head := []string{"RING", "VIEW"}
+	if writes {
+		head[1] = "EXEC"
+	}
+	if user != "" {
+		head = append([]string{"RING", "AS", user}, head...)
+	}
+	b := wire.AppendArray(make([]byte, 0, len(queued)+size), len(head)+1+2*len(watched)+words)
+	for _, word := range head {
+		b = wire.AppendBulkString(b, word)
+	}
+	b = wire.AppendBulkInt(b, int64(len(watched)))
+	for _, w := range watched {
+		b = wire.AppendBulk(wire.AppendBulk(b, w.Key), w.Token)
+	}
+	return append(b, queued...)
+}
+
 // EachQueued goes over commands that come with their numbers of words: with the place of each
 // one's first word.
 func EachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {

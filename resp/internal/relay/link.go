@@ -41,6 +41,8 @@ type Terms struct {
 	// Part: the requests are parts of one that the sender counts in its statistics, so that the receiver does not. A
 	// node of an older version does.
 	Part bool
+	// InOrder: the batch goes by the connection of all such ones, so that it arrives behind those that were sent before.
+	InOrder bool
 	// Trace is the context of a trace that the requests belong to; nil: none. See package trace.
 	Trace []byte
 }
