@@ -63,9 +63,7 @@ func (c *conn) reject(cmd *command.Row, msg string) {
 
 // isPart reports whether the request that runs is a part of one that its sender counts. What runs within it is counted
 // here.
-func isPart(c *conn) bool {
-	return c.from != nil && c.from.part && !c.call.InTransaction && !c.call.InScript
-}
+func isPart(c *conn) bool { return asksNode(&c.call) && c.from.part }
 
 // writable returns nil, or why the store takes no write of a command, or of one of a transaction. A
 // command that only removes is still taken when the disk is almost full; the unit then is one that

@@ -146,7 +146,7 @@ func cmdSpublish(x *call) { x.deliver(pubsub.Shard) }
 // that have answered in time.
 func (x *call) askPeers(raw []byte) [][]byte {
 	routes := x.srv.routes.Load()
-	if routes == nil || x.conn.from != nil || len(routes.peers) == 0 {
+	if routes == nil || asksNode(x) || len(routes.peers) == 0 {
 		return nil
 	}
 	return x.sendPeers(routes, raw, 1)

@@ -197,3 +197,37 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are still charged", left)
 	}
 }
+
+// PUBSUB in a script or a transaction shows the subscribers of all nodes, at whichever node it runs.
+func TestPubsubInScriptCoversAllNodes(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 3))
+	for _, addr := range r.addrs {
+		o := resptest.Dial(t, addr, 2)
+		for _, words := range [][]string{{"SUBSCRIBE", "c"}, {"PSUBSCRIBE", "p*"}, {"SSUBSCRIBE", "s"}} {
+			o.Do(words...)
+		}
+	}
+	for i, addr := range r.addrs {
+		o := resptest.Dial(t, addr, 2)
+		for _, key := range keys {
+			for sub, want := range map[string]string{
+				"'numsub','c'": "*($c :3)", "'shardnumsub','s'": "*($s :3)", "'channels'": "*($c)", "'shardchannels'": "*($s)", "'numpat'": ":1",
+			} {
+				script := "redis.call('get',KEYS[1]); return redis.call('pubsub'," + sub + ")"
+				if got := o.Do("EVAL", script, "1", key).String(); got != want {
+					t.Errorf("through node %d: %s of %s: %s, want %s", i, sub, key, got, want)
+				}
+				o.Want("+OK", "MULTI")
+				o.Want("+QUEUED", "GET", key)
+				o.Want("+QUEUED", "EVAL", script, "1", key)
+				if got := o.Do("EXEC").String(); got != "*(_$ "+want+")" {
+					t.Errorf("through node %d: %s in MULTI: %s, want %s", i, sub, got, want)
+				}
+			}
+			o.Want("+OK", "MULTI")
+			o.Want("+QUEUED", "GET", key)
+			o.Want("+QUEUED", "PUBSUB", "NUMSUB", "c")
+			o.Want("*(_$ *($c :3))", "EXEC")
+		}
+	}
+}
