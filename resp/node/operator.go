@@ -209,35 +209,43 @@ func isNow(node string, state table.NodeState) func(*table.State) bool {
 	}
 }
 
-// findNode is the node of a name, which may be a part of an id that no other id has, since
-// ids are long.
+// findNode is the node of a name in an order: see [nodeNamed].
 func (c *cluster) findNode(name string) (table.Node, error) {
-	var found []table.Node
-	var known []string
+	var nodes []table.Node
 	for _, n := range c.table.State().Nodes() {
-		switch {
-		case n.State == table.Gone:
-			continue
-		case n.ID == name:
-			return n, nil
-		case len(name) >= minIDPart && strings.Contains(n.ID, name):
-			found = append(found, n)
+		if n.State != table.Gone {
+			nodes = append(nodes, n)
 		}
-		known = append(known, n.ID)
 	}
-	switch {
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) > 1:
-		return table.Node{}, fmt.Errorf("%.100q is in the ids of %d nodes: give more of it", name, len(found))
-	case len(known) > maxNamedNodes:
-		known = append(known[:maxNamedNodes], "…")
-	}
-	return table.Node{}, fmt.Errorf("there is no node %.100q; there are %s", name, strings.Join(known, ", "))
+	return nodeNamed(name, nodes)
 }
 
-// minIDPart is how many bytes of an id name a node.
-const minIDPart = 4
+// nodeNamed returns the node with an id, or with the id of its directory, the UUID at the end of a default id. Other
+// parts of an id name no node: an order that is meant for web-1 must not reach web-10.
+func nodeNamed(name string, nodes []table.Node) (table.Node, error) {
+	var found []table.Node
+	ids := make([]string, len(nodes))
+	for i, n := range nodes {
+		if n.ID == name {
+			return n, nil
+		}
+		if directory, ok := directoryID(n.ID); ok && directory == name {
+			found = append(found, n)
+		}
+		ids[i] = n.ID
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	slices.Sort(ids)
+	if len(ids) > maxNamedNodes {
+		ids = append(ids[:maxNamedNodes], "… (RING NODES lists all)")
+	}
+	if len(found) > 1 {
+		return table.Node{}, fmt.Errorf("%d nodes have the directory %s: give the whole id; there are %s", len(found), name, strings.Join(ids, ", "))
+	}
+	return table.Node{}, fmt.Errorf("there is no node %.100q; there are %s", name, strings.Join(ids, ", "))
+}
 
 // maxNamedNodes is how many nodes an error names.
 const maxNamedNodes = 12
@@ -250,12 +258,16 @@ func (c *cluster) alive(node string) bool {
 // forget removes a node that is away for good and has no copy that counts.
 func (c *cluster) forget(ctx context.Context, name string) error {
 	n, err := c.findNode(name)
-	if err != nil {
-		if m, ok := c.members.Node(name); ok && m.Status != members.Alive {
-			return c.members.Forget(name) // it never registered, or is gone from the table already
-		}
-		return err
+	if err == nil {
+		return forgetNode(ctx, c, n)
 	}
+	if m, ok := c.members.Node(name); ok && m.Status != members.Alive {
+		return c.members.Forget(name) // it never registered, or is gone from the table already
+	}
+	return err
+}
+
+func forgetNode(ctx context.Context, c *cluster, n table.Node) error {
 	switch {
 	case n.ID == c.n.id:
 		return errors.New("a node cannot forget itself: RING LEAVE hands over its data and stops it")
@@ -264,7 +276,7 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	case c.alive(n.ID):
 		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over its data", n.ID)
 	}
-	err = c.propose(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
+	err := c.propose(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
 	if errors.Is(err, table.ErrCopies) {
 		return c.copiesError(n.ID)
 	}

@@ -49,7 +49,7 @@ func (c *cluster) forgetProxies() {
 				continue
 			}
 			ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
-			err := c.forget(ctx, id)
+			err := forgetProxy(ctx, c, id)
 			cancel()
 			if err != nil {
 				c.n.cfg.Logger.Info("forgetting a proxy that is away failed, trying again", "node", id, "err", err)
@@ -59,6 +59,14 @@ func (c *cluster) forgetProxies() {
 			delete(away, id)
 		}
 	}
+}
+
+// forgetProxy removes a proxy, which the table may not know.
+func forgetProxy(ctx context.Context, c *cluster, id string) error {
+	if n, known := c.table.State().Node(id); known && n.State != table.Gone {
+		return forgetNode(ctx, c, n)
+	}
+	return c.members.Forget(id)
 }
 
 // awayProxies returns the proxies that the table or the gossip knows and that are not there.

@@ -43,7 +43,8 @@ func TestForgetAndRecreate(t *testing.T) {
 			insist(t, client, "RECREATE", row.Range.String())
 		}
 	}
-	insist(t, client, "FORGET", "ode-c")
+	wantRing(t, client, "there is no node \"ode-c\"; there are node-a, node-b, node-c", "FORGET", "ode-c")
+	insist(t, client, "FORGET", "node-c")
 	wantRing(t, client, "there is no node", "FORGET", "node-c")
 	resptest.WaitFor(t, "two nodes", func() bool {
 		r := reportOf(t, clients[1])
