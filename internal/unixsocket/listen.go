@@ -68,6 +68,10 @@ func (c *Conn) LocalAddr() net.Addr { return c.addr }
 // dialTimeout bounds the attempt to connect to a socket file that is already there.
 const dialTimeout = 2 * time.Second
 
+// lockTimeout is how long Listen waits for other processes that listen in the same directory. It goes on without the
+// lock then.
+const lockTimeout = 2 * time.Second
+
 // Listen listens on path. The file has exactly the permission bits of mode, from its first moment
 // on Linux. A file that a dead process left is replaced. The listener removes its file when it is
 // closed, unless another process has replaced it.
@@ -76,7 +80,7 @@ func Listen(path string, mode fs.FileMode) (net.Listener, error) {
 		return nil, fmt.Errorf("unix socket %q: %w", path, err)
 	}
 	// Two processes that find the same stale file must not remove each other's new one.
-	defer lockDir(filepath.Dir(path))()
+	defer lockDir(filepath.Dir(path), lockTimeout)()
 	if err := removeStale(path); err != nil {
 		return nil, fmt.Errorf("unix socket %s: %w", path, err)
 	}
@@ -155,7 +159,8 @@ func (l *listener) Close() error {
 		if l.file == nil {
 			return
 		}
-		defer lockDir(filepath.Dir(l.addr.Path))()
+		// No other Listen replaces the file while this one listens: the lock matters only if the file was removed.
+		defer lockDir(filepath.Dir(l.addr.Path), 0)()
 		if now, err := os.Lstat(l.addr.Path); err == nil && os.SameFile(now, l.file) {
 			_ = os.Remove(l.addr.Path)
 		}

@@ -5,8 +5,9 @@ package unixsocket
 import (
 	"io/fs"
 	"syscall"
+	"time"
 )
 
 func restrict(syscall.RawConn, fs.FileMode) error { return nil }
 
-func lockDir(string) (unlock func()) { return func() {} }
+func lockDir(string, time.Duration) (unlock func()) { return func() {} }
