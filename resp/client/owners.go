@@ -91,12 +91,22 @@ func (w *owners) splits(l *line, cmd *command) bool {
 	return cmd.split != nil && w.token != nil && l.args() > 1+cmd.split.step && (l.args()-1)%cmd.split.step == 0
 }
 
-// parts splits a command by who has its keys.
+// parts splits a command by who has its keys. Keys without a primary are together if they have the
+// same backups.
 func (w *owners) parts(l *line, cmd *command) []part {
-	var order []*remote
-	keys := make(map[*remote][]int)
+	type place struct {
+		primary *remote
+		none    *owner
+	}
+	var order []place
+	keys := make(map[place][]int)
 	for i := range l.keyCount(cmd) {
-		to := w.of(w.token(l.arg(1 + i*cmd.split.step))).primary
+		var to place
+		if o := w.of(w.token(l.arg(1 + i*cmd.split.step))); o.primary != nil {
+			to.primary = o.primary
+		} else {
+			to.none = o
+		}
 		if keys[to] == nil {
 			order = append(order, to)
 		}

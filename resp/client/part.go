@@ -19,6 +19,7 @@ type part struct {
 	to     *remote   // where a redirect leads
 	hops   int       // redirects followed since the last pause
 	failed []*remote // that have not been reached since the last pause
+	waits  bool      // for earlier parts with a key of it; not sent in this round
 	done   bool
 	reply  Reply
 }

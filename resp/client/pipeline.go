@@ -10,7 +10,9 @@ import (
 
 // A Pipeline is commands that are sent together. Those on the same key are executed in
 // the order in which they were added; those on others may overtake each other, and none
-// of it is atomic. It is for one goroutine; after Exec it is empty and can be used again.
+// of it is atomic. The key of a command is its first one; of MGET, MSET, DEL, UNLINK, EXISTS
+// and TOUCH it is each of them. A Pipeline is for one goroutine; after Exec it is empty and can
+// be used again.
 type Pipeline struct {
 	ring  *Ring
 	body  []byte
@@ -154,7 +156,7 @@ func (p *Pipeline) settle(ctx context.Context, w *owners, groups []group, in []i
 		g := &groups[in[of[i]]]
 		g.parts = append(g.parts, &parts[i])
 	}
-	p.ring.rounds(ctx, parts, groups)
+	p.ring.rounds(ctx, w, parts, groups)
 	for i := range parts {
 		replies[of[i]] = parts[i].reply
 	}
@@ -184,7 +186,7 @@ func (p *Pipeline) inParts(ctx context.Context, replies []Reply) {
 			parts, of = append(parts, one), append(of, i)
 		}
 	}
-	r.rounds(ctx, parts, nil)
+	r.rounds(ctx, w, parts, nil)
 	for i := 0; i < len(parts); {
 		end := i + 1
 		for end < len(parts) && of[end] == of[i] {

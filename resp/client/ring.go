@@ -201,7 +201,7 @@ func do[T ~string | ~[]byte](ctx context.Context, r *Ring, args []T) Reply {
 		l = line{slices.Clone(o.body), slices.Clone(o.marks)}
 		r.ops.giveBack(o)
 		parts := w.parts(&l, cmd)
-		r.rounds(ctx, parts, nil)
+		r.rounds(ctx, w, parts, nil)
 		return r.counted(merge(cmd, l.keyCount(cmd), parts))
 	}
 	to, token, keyed := w.route(&l, cmd)
@@ -220,7 +220,7 @@ func do[T ~string | ~[]byte](ctx context.Context, r *Ring, args []T) Reply {
 	}
 	parts := []part{p}
 	g.parts = []*part{&parts[0]}
-	r.rounds(ctx, parts, []group{g})
+	r.rounds(ctx, w, parts, []group{g})
 	return r.counted(parts[0].reply)
 }
 

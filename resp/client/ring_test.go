@@ -593,3 +593,107 @@ func TestLargeAndBinaryValues(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// failOver has the node of both keys fail, and each key have a primary of its own 20 ms later. It returns
+// a function that tells the values.
+func failOver(t *testing.T, f *fake, r *Ring, low, high string) func() map[string]string {
+	t.Helper()
+	f.at(0).answer = func([]string) string { return "-CLUSTERDOWN the lease is over\r\n" }
+	time.AfterFunc(20*time.Millisecond, func() { f.set(func() { f.placement = f.halves(6, "n1", "n2") }) })
+	var mu sync.Mutex
+	values := make(map[string]string)
+	for i := range 2 {
+		own := []string{low, high}[i]
+		f.at(1 + i).answer = func(args []string) string {
+			for i := 1; i+1 < len(args); i += 2 {
+				if args[i] != own {
+					time.Sleep(time.Millisecond) // the way to the other node
+				}
+				mu.Lock()
+				values[args[i]] = args[i+1]
+				mu.Unlock()
+			}
+			return "+OK\r\n"
+		}
+	}
+	return func() map[string]string {
+		mu.Lock()
+		defer mu.Unlock()
+		return values
+	}
+}
+
+// A node with both keys fails; each key has another primary then.
+func TestPipelineKeepsOrderOfKeysAfterFailover(t *testing.T) {
+	for _, commands := range []string{
+		"MSET low 1 high 1; SET high 2; SET low 2",
+		"SET low 1; SET high 1; MSET low 2 high 2",
+		"SET high 0; MSET low 1 high 1; SET high 1; SET low 1; MSET high 2 low 2",
+		"SET low 0; SET high 1; MSET high 1 low 1; SET high 2; SET low 2",
+	} {
+		bubble(t, 3, func(t *testing.T, f *fake) {
+			f.placement = f.halves(5, "n0", "n0", "n1", "n2")
+			r := f.open(nil)
+			low, high := r.keyIn(false), r.keyIn(true)
+			values := failOver(t, f, r, low, high)
+			p := r.Pipeline()
+			for _, c := range strings.Split(strings.NewReplacer("low", low, "high", high).Replace(commands), "; ") {
+				p.Do(strings.Fields(c)...)
+			}
+			if _, err := p.Exec(t.Context()); err != nil {
+				t.Errorf("%s: %v", commands, err)
+			}
+			if v := values(); v[low] != "2" || v[high] != "2" {
+				t.Errorf("%s: all commands succeeded, and the values are %q and %q, want those of the last ones", commands, v[low], v[high])
+			}
+		})
+	}
+}
+
+// A command that waits for earlier ones is not given up because they take long.
+func TestPipelineWaitsForSlowEarlierCommands(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, f *fake) {
+		f.placement = f.halves(5, "n0", "n0", "n1", "n2")
+		r := f.open(func(c *Config) { c.RetryFor = time.Second })
+		low, high := r.keyIn(false), r.keyIn(true)
+		failOver(t, f, r, low, high)
+		f.at(1).answer = func([]string) string {
+			time.Sleep(3 * time.Second)
+			return "+OK\r\n"
+		}
+		replies, err := r.Pipeline().one("SET", low, "1").one("SET", high, "1").one("MSET", low, "2", high, "2").Exec(t.Context())
+		if err != nil {
+			t.Errorf("%v, %v", replies, err)
+		}
+		if got := f.at(1).commands(); !slices.Equal(got, []string{"SET " + low + " 1", "MSET " + low + " 2 " + high + " 2"}) {
+			t.Errorf("the first node got %q", got)
+		}
+	})
+}
+
+// Keys without a primary: a command on several of them and one on the second are in order, too.
+func TestPipelineKeepsOrderOfKeysWithoutPrimary(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, f *fake) {
+		f.placement = f.halves(5, "n0", "n0", "n1", "n2")
+		r := f.open(nil)
+		low, high := r.keyIn(false), r.keyIn(true)
+		w := *r.owners.Load()
+		n1, n2 := &owner{backups: []*remote{r.remote("host1:1")}}, &owner{backups: []*remote{r.remote("host2:1")}}
+		w.by = slices.Clone(w.by)
+		for i := range w.by {
+			w.by[i] = n1
+		}
+		w.by[w.at(w.tokenOf([]byte(high)))] = n2
+		r.mu.Lock()
+		r.owners.Store(&w)
+		r.mu.Unlock()
+		if _, err := r.Pipeline().one("MSET", low, "1", high, "1").one("SET", high, "2").Exec(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for i, want := range [][]string{nil, {"MSET " + low + " 1"}, {"MSET " + high + " 1", "SET " + high + " 2"}} {
+			if got := f.at(i).commands(); !slices.Equal(got, want) {
+				t.Errorf("node %d got %q, want %q", i, got, want)
+			}
+		}
+	})
+}

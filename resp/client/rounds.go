@@ -26,10 +26,10 @@ type group struct {
 // every part is settled. Parts with the same key keep their order: what was not executed
 // is given up if something behind it was.
 //
-// first are groups that have been sent and waited for.
-func (r *Ring) rounds(ctx context.Context, parts []part, first []group) {
+// w is the placement by which the parts were made. first are groups that have been sent and
+// waited for.
+func (r *Ring) rounds(ctx context.Context, w *owners, parts []part, first []group) {
 	t := tries{r: r}
-	w := r.owners.Load()
 	groups := first
 	if first == nil {
 		groups = t.send(ctx, w, parts)
@@ -74,24 +74,28 @@ type tries struct {
 }
 
 // group gathers the open parts by where they go.
+//
+// Invariant: parts that share a token are in one group, in their order, or the later one waits.
+// In the first round that is so by itself: all keys of a part have one primary.
 func (t *tries) group(w *owners, parts []part) []group {
 	var groups []group
-	var chosen map[ring.Token]*remote // after the first round a key's parts stay together
+	var chosen places
 	if t.n > 0 {
-		chosen = make(map[ring.Token]*remote)
+		chosen = make(places)
 	}
 	for i := range parts {
 		p := &parts[i]
 		if p.done {
 			continue
 		}
-		to := t.target(w, p)
-		if t.n > 0 && len(p.tokens) > 0 {
-			if before := chosen[p.tokens[0]]; before != nil {
-				to = before
-			}
-			chosen[p.tokens[0]] = to
+		var to *remote
+		if to, p.waits = chosen.of(p); p.waits {
+			continue
 		}
+		if to == nil {
+			to = t.target(w, p)
+		}
+		chosen.put(p, to)
 		at := slices.IndexFunc(groups, func(g group) bool { return g.to == to })
 		if at < 0 {
 			at = len(groups)
@@ -104,6 +108,38 @@ func (t *tries) group(w *owners, parts []part) []group {
 		g.reads = g.reads && p.cmd.reads
 	}
 	return groups
+}
+
+// places are the nodes that get the parts of one round, by token: nil where a part waits. A nil map
+// takes in nothing.
+type places map[ring.Token]*remote
+
+// of returns the node that gets an earlier part with a token of p, or nil if there is none. p waits if such
+// parts go to different nodes, or wait themselves.
+func (c places) of(p *part) (to *remote, waits bool) {
+	if c == nil {
+		return nil, false
+	}
+	for _, token := range p.tokens {
+		before, shared := c[token]
+		if shared && (before == nil || to != nil && to != before) {
+			c.put(p, nil)
+			return nil, true
+		}
+		if shared {
+			to = before
+		}
+	}
+	return to, false
+}
+
+func (c places) put(p *part, to *remote) {
+	if c == nil {
+		return
+	}
+	for _, token := range p.tokens {
+		c[token] = to
+	}
 }
 
 // target is who gets a part: where a redirect leads, the primary, a backup, any other.
@@ -231,27 +267,32 @@ const maxHops = 3
 
 // singly sends a part key by key, after its node has said that they do not lie together.
 func (r *Ring) singly(ctx context.Context, p *part) Reply {
+	w := r.owners.Load()
 	parts := make([]part, len(p.keys))
 	for i, key := range p.keys {
-		parts[i] = partOf(p.of, p.cmd, []int{key}, r.owners.Load().tokenOf)
+		parts[i] = partOf(p.of, p.cmd, []int{key}, w.tokenOf)
 		parts[i].keys[0] = i
 	}
-	r.rounds(ctx, parts, nil)
+	r.rounds(ctx, w, parts, nil)
 	return merge(p.cmd, len(parts), parts)
 }
 
 // again tells whether there is to be another round, and waits until it is time for it.
 func (t *tries) again(ctx context.Context, w *owners, parts []part) bool {
-	open := 0
+	open, refused := 0, 0
 	for i := range parts {
 		open += bit(!parts[i].done)
+		refused += bit(!parts[i].done && !parts[i].waits)
 	}
 	if open == 0 {
 		return false
 	}
 	t.n++
 	now := time.Now()
-	if t.end.IsZero() {
+	switch {
+	case refused == 0: // the time for retries begins with a refusal, not with a wait for other parts
+		t.end, t.pause, t.later = time.Time{}, 0, false
+	case t.end.IsZero():
 		t.end = now.Add(t.r.cfg.RetryFor)
 	}
 	if t.later && now.Before(t.end) {
@@ -266,10 +307,10 @@ func (t *tries) again(ctx context.Context, w *owners, parts []part) bool {
 		giveUp(parts, ErrClosed)
 	case ctx.Err() != nil:
 		giveUp(parts, context.Cause(ctx))
-	case !time.Now().Before(t.end):
+	case refused > 0 && !time.Now().Before(t.end):
 		giveUp(parts, nil)
 	default:
-		t.r.metrics.retries.Inc(int64(open))
+		t.r.metrics.retries.Inc(int64(refused))
 		return true
 	}
 	return false
