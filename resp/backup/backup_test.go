@@ -18,6 +18,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/backup/internal/s3test"
+	"github.com/ringside-kv/ringside/resp/backup/internal/storage"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/internal/identity"
@@ -272,6 +273,16 @@ func checkPlaces(t *testing.T, source, target *redis.Client, databases int) {
 	service.Gone.Store(false)
 	if _, err := Verify(t.Context(), place, access, nil); !errors.Is(err, ErrNoBackup) {
 		t.Errorf("what a failed backup has left: %v", err)
+	}
+	if err := take(place); !errors.Is(err, storage.ErrClaimed) {
+		t.Errorf("it could not remove its claim: %v", err)
+	}
+	left, err := storage.OpenTarget(t.Context(), place, access)
+	if err == nil {
+		err = left.Remove(t.Context(), "backup.claim")
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, to := range []string{"-", place} {
 		if err := take(to); err != nil {

@@ -46,27 +46,24 @@ func Take(ctx context.Context, cfg TakeConfig) (*Manifest, error) {
 		return nil, err
 	}
 	defer target.Close() // once more where all went well, which is no harm
-	has, err := target.Has(ctx, manifestName)
-	if err == nil && has {
-		err = fmt.Errorf("%s holds a backup already: use another place", cfg.To)
-	}
-	if err != nil {
+	t := &taker{cfg: &cfg, target: target}
+	if err := t.claim(ctx); err != nil {
 		return nil, err
 	}
+	defer t.release(ctx)
 	cfg.Source.Route = client.Forward // any node knows the others
 	ring, err := client.Open(ctx, cfg.Source)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	defer ring.Close()
-	t := &taker{cfg: &cfg, target: target, ring: ring}
+	t.ring = ring
 	m, err := t.take(ctx)
 	if err == nil {
 		err = t.manifest(ctx, m)
 	}
 	if err != nil {
-		t.tidy(ctx)
-		return nil, err
+		return nil, t.tidy(ctx, err)
 	}
 	return m, target.Close()
 }
@@ -76,15 +73,57 @@ type taker struct {
 	target storage.Target
 	ring   *client.Ring
 	names  []string // of files
+	ends   bool     // the manifest may be there
 }
 
-// tidy removes what a backup that has failed has written.
-func (t *taker) tidy(ctx context.Context) {
+// claim reserves the place, which must have no backup.
+func (t *taker) claim(ctx context.Context) error {
+	err := t.refuseOther(ctx)
+	if err != nil {
+		return err
+	}
+	if err = t.target.Claim(ctx); err == nil {
+		err = t.refuseOther(ctx) // one that has ended meanwhile
+	}
+	if err != nil {
+		t.release(ctx)
+	}
+	return err
+}
+
+// refuseOther refuses a place that has a backup.
+func (t *taker) refuseOther(ctx context.Context) error {
+	has, err := t.target.Has(ctx, manifestName)
+	if err == nil && has {
+		err = fmt.Errorf("%s holds a backup already: use another place", t.cfg.To)
+	}
+	return err
+}
+
+// release has other runs use the place.
+func (t *taker) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
 	defer cancel()
-	for _, name := range t.names {
-		t.target.Remove(ctx, name)
+	t.target.Release(ctx)
+}
+
+// tidy removes what a backup that has failed has written, the manifest first: files without it are no backup. It returns
+// the error of the backup, and why files stay.
+func (t *taker) tidy(ctx context.Context, failed error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
+	defer cancel()
+	if !t.target.Claimed(ctx) {
+		return fmt.Errorf("%w; its files stay in %s, where another run may write by now", failed, t.cfg.To)
 	}
+	if t.ends {
+		if err := t.target.Remove(ctx, manifestName); err != nil {
+			return fmt.Errorf("%w; nothing is removed, since it is not known whether the manifest is there: ringside backup --verify tells whether the backup is complete: %w", failed, err)
+		}
+	}
+	for _, name := range t.names {
+		_ = t.target.Remove(ctx, name)
+	}
+	return failed
 }
 
 func (t *taker) take(ctx context.Context) (*Manifest, error) {
@@ -158,7 +197,11 @@ func (t *taker) manifest(ctx context.Context, m *Manifest) error {
 	}
 	defer out.Abort()
 	_, err = out.Write(text)
+	if err == nil && !t.target.Claimed(ctx) {
+		err = fmt.Errorf("the claim to %s is gone, so another run may write there", t.cfg.To)
+	}
 	if err == nil {
+		t.ends = true
 		err = out.Commit()
 	}
 	if err != nil {

@@ -38,6 +38,7 @@ type bucket struct {
 	name      string
 	prefix    string // of objects: empty, or with a slash at its end
 	firstPart int    // bytes
+	claim     []byte // what the object has that claims the place for this run; nil without one
 }
 
 // splitBucket returns the parts of s3://bucket/prefix.
@@ -142,8 +143,8 @@ func (b *bucket) Create(ctx context.Context, name string) (File, error) {
 }
 
 // Remove implements Target.
-func (b *bucket) Remove(ctx context.Context, name string) {
-	_ = b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{})
+func (b *bucket) Remove(ctx context.Context, name string) error {
+	return b.fault(b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}))
 }
 
 // Close implements Target and Source.
@@ -235,11 +236,16 @@ func (u *upload) Abort() {
 	u.id = ""
 }
 
-// get returns an object from an offset on, if it still has the given tag.
+// get returns an object from an offset on, if it still has the given tag; any, if that is empty.
 func (b *bucket) get(ctx context.Context, name string, from int64, tag string) (*object, error) {
 	var opts minio.GetObjectOptions
 	if from > 0 {
-		if err := errors.Join(opts.SetRange(from, 0), opts.SetMatchETag(tag)); err != nil {
+		if err := opts.SetRange(from, 0); err != nil {
+			return nil, err
+		}
+	}
+	if tag != "" { // a service may have none
+		if err := opts.SetMatchETag(tag); err != nil {
 			return nil, err
 		}
 	}
@@ -247,7 +253,7 @@ func (b *bucket) get(ctx context.Context, name string, from int64, tag string) (
 	if err != nil {
 		return nil, b.fault(err)
 	}
-	return &object{ctx: ctx, b: b, name: name, body: body, tag: info.ETag, at: from, size: from + info.Size}, nil
+	return &object{ctx: ctx, b: b, name: name, body: body, tag: info.ETag, at: from, size: info.Size}, nil
 }
 
 // Open implements Source.
@@ -266,8 +272,8 @@ type object struct {
 	name     string
 	body     io.ReadCloser
 	tag      string
-	at, size int64
-	failures int // since something came
+	at, size int64 // size is negative if the service does not tell
+	failures int   // since something came
 }
 
 // Read implements io.Reader.
@@ -281,8 +287,8 @@ func (o *object) Read(b []byte) (int, error) {
 			return n, nil
 		case err == nil:
 			return 0, nil
-		case o.at >= o.size && errors.Is(err, io.EOF):
-			return 0, io.EOF
+		case o.at >= o.size && (o.size >= 0 || errors.Is(err, io.EOF)):
+			return 0, io.EOF // also if the connection broke behind the last byte
 		}
 		if o.failures++; o.failures > readAttempts || o.ctx.Err() != nil {
 			return 0, o.b.fault(err)

@@ -13,14 +13,17 @@ import (
 )
 
 // A directory is a place of the file system. Files are for their owner only.
-type directory struct{ path string }
+type directory struct {
+	path  string
+	claim *os.File // locked; nil if the place is not claimed
+}
 
-func newDirectory(path string) (directory, error) {
-	return directory{path}, os.MkdirAll(path, 0o700)
+func newDirectory(path string) (*directory, error) {
+	return &directory{path: path}, os.MkdirAll(path, 0o700)
 }
 
 // Has implements Target.
-func (d directory) Has(_ context.Context, name string) (bool, error) {
+func (d *directory) Has(_ context.Context, name string) (bool, error) {
 	_, err := os.Stat(filepath.Join(d.path, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -29,7 +32,7 @@ func (d directory) Has(_ context.Context, name string) (bool, error) {
 }
 
 // Create implements Target. The file has another name until it is committed.
-func (d directory) Create(_ context.Context, name string) (File, error) {
+func (d *directory) Create(_ context.Context, name string) (File, error) {
 	path := filepath.Join(d.path, name)
 	f, err := os.OpenFile(path+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -39,10 +42,16 @@ func (d directory) Create(_ context.Context, name string) (File, error) {
 }
 
 // Remove implements Target.
-func (d directory) Remove(_ context.Context, name string) { _ = os.Remove(filepath.Join(d.path, name)) }
+func (d *directory) Remove(_ context.Context, name string) error {
+	err := os.Remove(filepath.Join(d.path, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
 
 // Open implements Source. A file may lie in pieces, as after the extraction of a stream.
-func (d directory) Open(_ context.Context, name string) (io.ReadCloser, error) {
+func (d *directory) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	path := filepath.Join(d.path, name)
 	f, err := os.Open(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +65,7 @@ func (d directory) Open(_ context.Context, name string) (io.ReadCloser, error) {
 }
 
 // Close implements Target and Source.
-func (d directory) Close() error { return nil }
+func (d *directory) Close() error { return nil }
 
 type directoryFile struct {
 	*os.File

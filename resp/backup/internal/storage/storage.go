@@ -15,8 +15,14 @@ type Target interface {
 	Has(ctx context.Context, name string) (bool, error)
 	// Create begins a file. The context counts until the file is committed or aborted.
 	Create(ctx context.Context, name string) (File, error)
-	// Remove removes a file, as far as that is possible.
-	Remove(ctx context.Context, name string)
+	// Remove removes a file; nil if there is none.
+	Remove(ctx context.Context, name string) error
+	// Claim reserves the place for this run. The error wraps ErrClaimed if another run has it.
+	Claim(ctx context.Context) error
+	// Claimed reports whether the place is still reserved for this run. It is false, too, if that cannot be found out.
+	Claimed(ctx context.Context) bool
+	// Release ends what Claim has begun.
+	Release(ctx context.Context)
 	// Close ends a target that has all its files, without waiting for unfinished ones.
 	Close() error
 }
@@ -113,5 +119,5 @@ func OpenSource(ctx context.Context, place string, access Access) (Source, error
 	case strings.HasPrefix(place, bucketScheme):
 		return openBucket(ctx, place, access.Env)
 	}
-	return directory{place}, nil
+	return &directory{path: place}, nil
 }

@@ -9,11 +9,17 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/ringside-kv/ringside/resp/backup/internal/s3test"
 )
@@ -137,7 +143,9 @@ func TestFilesComeBackFromEachPlace(t *testing.T) {
 			if has, err := to.Has(t.Context(), "manifest.json"); err != nil || has != want {
 				t.Errorf("%s: has the manifest: %v, %v", place, has, err)
 			}
-			to.Remove(t.Context(), "manifest.json")
+			if err := to.Remove(t.Context(), "manifest.json"); err != nil {
+				t.Errorf("%s: removing the manifest: %v", place, err)
+			}
 		}
 	}
 	// What tar makes of a stream is a directory with the same files.
@@ -325,4 +333,93 @@ func FuzzReadStream(f *testing.F) {
 			return err
 		})
 	})
+}
+
+// TestReadGoesOnWithoutTags reads from a service whose replies have no ETag and break off, one of them behind the last byte.
+func TestReadGoesOnWithoutTags(t *testing.T) {
+	t.Parallel()
+	const size, cut = 100 << 10, 30 << 10
+	text := contents()["0005.rdb"][:size]
+	var past atomic.Int64
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from := 0
+		if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); err == nil {
+			if from >= size {
+				past.Add(1)
+				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+				return
+			}
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, size-1, size))
+		}
+		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+		w.Header().Set("Content-Length", fmt.Sprint(size-from))
+		if from > 0 {
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		_, _ = w.Write(text[from:min(size, from+cut)])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(service.Close)
+	env := func(name string) string {
+		return map[string]string{"AWS_ENDPOINT_URL": service.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}[name]
+	}
+	from, err := OpenSource(t.Context(), "s3://"+s3test.Bucket, Access{Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := from.Open(t.Context(), "0001.rdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(got, text) || past.Load() > 0 {
+		t.Errorf("%d bytes of %d, %v, %d requests behind the end", len(got), size, err, past.Load())
+	}
+	_ = f.Close()
+}
+
+// TestReadEndsWithReset has the connection break where all bytes have come.
+func TestReadEndsWithReset(t *testing.T) {
+	o := &object{ctx: t.Context(), body: io.NopCloser(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(syscall.ECONNRESET))), size: 3}
+	if got, err := io.ReadAll(o); err != nil || string(got) != "abc" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestClaimIsForOneRun claims places at the same moment, many times.
+func TestClaimIsForOneRun(t *testing.T) {
+	t.Parallel()
+	service := s3test.New(t)
+	dir := t.TempDir()
+	for _, place := range []string{dir, "s3://" + s3test.Bucket} {
+		for range 20 {
+			targets := make([]Target, 4)
+			errs := make([]error, len(targets))
+			var all sync.WaitGroup
+			for i := range targets {
+				targets[i] = openSmall(t, place, Access{Env: service.Env()})
+				all.Go(func() { errs[i] = targets[i].Claim(t.Context()) })
+			}
+			all.Wait()
+			claimed := 0
+			for i, to := range targets {
+				switch {
+				case errs[i] == nil && to.Claimed(t.Context()):
+					claimed++
+				case !errors.Is(errs[i], ErrClaimed) || to.Claimed(t.Context()):
+					t.Errorf("%s: %v", place, errs[i])
+				}
+			}
+			if claimed != 1 {
+				t.Errorf("%s: %d claims", place, claimed)
+			}
+			for _, to := range targets {
+				to.Release(t.Context())
+			}
+			if has, err := targets[0].Has(t.Context(), claimName); has || err != nil {
+				t.Errorf("%s: the claim is there after its end: %v, %v", place, has, err)
+			}
+		}
+	}
 }

@@ -44,7 +44,7 @@ func (s *streamTarget) Create(ctx context.Context, name string) (File, error) {
 }
 
 // Remove implements Target. What has been written to a stream stays.
-func (*streamTarget) Remove(context.Context, string) {}
+func (*streamTarget) Remove(context.Context, string) error { return nil }
 
 // Close implements Target.
 func (s *streamTarget) Close() error { return s.w.Close() }
@@ -161,7 +161,7 @@ func isSparse(h *tar.Header) bool {
 }
 
 // A spooled source is a stream that was copied into a temporary directory.
-type spooled struct{ directory }
+type spooled struct{ *directory }
 
 // Close implements Source.
 func (s spooled) Close() error { return os.RemoveAll(s.path) }
@@ -171,7 +171,7 @@ func spool(ctx context.Context, in io.Reader) (_ Source, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := spooled{directory{dir}}
+	s := spooled{&directory{path: dir}}
 	defer func() {
 		if err != nil {
 			_ = s.Close()
