@@ -70,6 +70,23 @@ func TestStalledSenderIsClosed(t *testing.T) {
 	o.Want("+PONG", "PING")
 	o.Want("+OK", "SET", "b", strings.Repeat("x", 200<<10))
 	stalled.Ended()
+	wantClosed(t, o, 1, 1)
+}
+
+// wantClosed compares how many clients INFO says were closed for the memory of all, and how many of these since they had
+// not sent all of a request. None has exceeded its own buffer.
+func wantClosed(t *testing.T, o *resptest.Conn, evicted, sending int) {
+	t.Helper()
+	for field, want := range map[string]int{
+		"evicted_clients": evicted, "client_query_buffer_limit_disconnections": sending, "client_output_buffer_limit_disconnections": 0,
+	} {
+		if n := o.InfoField(field, "INFO", "stats"); n != want {
+			t.Errorf("%s is %d, want %d", field, n, want)
+		}
+	}
+	if n := o.InfoField("slow_clients_closed", "INFO", "everything"); n != evicted {
+		t.Errorf("slow_clients_closed is %d, want %d", n, evicted)
+	}
 }
 
 // TestLongPipelineOfLargeReplies: what a pipeline reads may be more than the output
@@ -115,4 +132,5 @@ func TestSlowReaderIsClosed(t *testing.T) {
 		o.Want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
 		return srv.count.Load() == 1
 	})
+	wantClosed(t, o, 1, 0)
 }

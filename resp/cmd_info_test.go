@@ -32,7 +32,8 @@ func TestInfoHasTheSectionsOfRedis(t *testing.T) {
 	known := infoFields(resptest.Dial(t, real, 2).Do("INFO", "everything").Text)
 	known["ringside_version"], known["go_version"], known["availability_zone"] = "", "", "" // the last is of Valkey
 	for _, since := range []string{"pubsub_clients", "watching_clients", "total_watched_keys", "expired_subkeys",
-		"evicted_scripts", "listener0", "client_output_buffer_limit_disconnections", "total_blocking_keys", "total_blocking_keys_on_nokey",
+		"evicted_scripts", "listener0", "client_output_buffer_limit_disconnections", "client_query_buffer_limit_disconnections",
+		"allocator_muzzy", "mem_overhead_db_hashtable_rehashing", "total_blocking_keys", "total_blocking_keys_on_nokey",
 		"acl_access_denied_auth", "acl_access_denied_cmd", "acl_access_denied_key", "acl_access_denied_channel"} {
 		known[since] = "" // of Redis 7.2 and 7.4
 	}

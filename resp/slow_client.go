@@ -25,7 +25,7 @@ func slowClients(s *Server, yield func(*budget.Account, func(held int64)) bool) 
 		if !yield(&c.Account, func(held int64) {
 			s.log.Warn("closing a slow client: memory for requests and replies is used up",
 				"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", held)
-			s.stats.OutputLimit.Add(1)
+			s.stats.Evict(c.blockedAt.Load() == 0)
 			c.close()
 		}) {
 			return

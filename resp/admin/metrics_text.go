@@ -54,7 +54,7 @@ var helpTexts = map[string]string{
 	"ringside_commits_total":                            "Batches of changes written to the log.",
 	"ringside_connections":                              "Open connections of clients.",
 	"ringside_connections_accepted_total":               "Connections accepted.",
-	"ringside_connections_closed_slow_total":            "Connections closed because the client did not read its replies.",
+	"ringside_connections_closed_slow_total":            "Connections closed because the client did not read its replies, or did not send the rest of a large request.",
 	"ringside_connections_closed_unauthenticated_total": "Connections closed because the client did not log in in time, or to make room.",
 	"ringside_connections_refused_total":                "Connections refused, by reason: max_clients or protected_mode.",
 	"ringside_connections_waiting":                      "Connections whose command waits, such as BLPOP.",

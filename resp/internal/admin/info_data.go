@@ -88,7 +88,7 @@ func infoRingside(w *Info) {
 	w.Line("client_memory", s.Source.ClientMemory())
 	w.Line("client_memory_limit", s.Settings.ClientMemory.Load())
 	w.Line("unauthenticated_clients_closed", s.Stats.Unauthenticated.Load())
-	w.Line("slow_clients_closed", s.Stats.OutputLimit.Load())
+	w.Line("slow_clients_closed", s.Stats.SlowClosed())
 	w.Line("protocol_errors", s.Stats.ProtocolErrors.Load())
 	o := s.Source.Replicas()
 	w.Line("replicas_pending_keys", o.Pending)

@@ -25,6 +25,7 @@ func infoMemory(w *Info) {
 	w.Line("allocator_allocated", used)
 	w.Line("allocator_active", used)
 	w.Line("allocator_resident", resident)
+	w.Line("allocator_muzzy", 0) // pages that Go returns are gone
 	w.human("total_system_memory", hostMemory())
 	scripts, bytes, _ := w.srv.Source.Scripts()
 	libraries, functions, code := w.srv.Source.Functions()
@@ -51,6 +52,7 @@ func infoMemory(w *Info) {
 	w.Line("mem_not_counted_for_evict", 0)
 	w.Line("mem_replication_backlog", 0)
 	w.Line("mem_total_replication_buffers", 0)
+	w.Line("mem_overhead_db_hashtable_rehashing", 0) // no table of keys grows by rehashing
 	w.Line("mem_clients_normal", clients)
 	w.Line("mem_clients_slaves", 0)
 	w.Line("mem_allocator", runtime.Version())

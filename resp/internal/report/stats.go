@@ -10,7 +10,7 @@ func Stats[X any](m *Reporter[X], of func(X) *stats.Stats) {
 	m.Count("connections_refused_total", func(x X) int64 { return of(x).Protected.Load() }, "reason", "protected_mode")
 	m.Count("auth_failures_total", func(x X) int64 { return of(x).ErrorCounts()["WRONGPASS"] })
 	m.Count("connections_closed_unauthenticated_total", func(x X) int64 { return of(x).Unauthenticated.Load() })
-	m.Count("connections_closed_slow_total", func(x X) int64 { return of(x).OutputLimit.Load() })
+	m.Count("connections_closed_slow_total", func(x X) int64 { return of(x).SlowClosed() })
 	m.Count("protocol_errors_total", func(x X) int64 { return of(x).ProtocolErrors.Load() })
 	m.Count("network_bytes_total", func(x X) int64 { return of(x).BytesIn.Load() }, "direction", "in")
 	m.Count("network_bytes_total", func(x X) int64 { return of(x).BytesOut.Load() }, "direction", "out")

@@ -22,7 +22,9 @@ type Stats struct {
 	BytesIn         atomic.Int64
 	BytesOut        atomic.Int64
 	ProtocolErrors  atomic.Int64
-	OutputLimit     atomic.Int64 // clients closed for not reading
+	OutputLimit     atomic.Int64 // clients closed for not reading, whose replies or messages exceed output-buffer
+	Evicted         atomic.Int64 // clients closed for the memory of all clients
+	QueryLimit      atomic.Int64 // of these, the ones that kept the rest of a request or transaction waiting
 	Unauthenticated atomic.Int64 // clients closed before they had authenticated
 	ErrorReplies    atomic.Int64
 	Hits, Misses    atomic.Int64 // keys looked up by commands that only read
@@ -87,6 +89,18 @@ func (s *Stats) Rejected(cmd *command.Row) {
 	}
 }
 
+// Evict notes a client that is closed for the memory of all clients: one that has not read, or one that has not sent the
+// rest of its request or transaction.
+func (s *Stats) Evict(sends bool) {
+	s.Evicted.Add(1)
+	if sends {
+		s.QueryLimit.Add(1)
+	}
+}
+
+// SlowClosed returns how many clients were closed for not reading, or for not sending the rest of a request.
+func (s *Stats) SlowClosed() int64 { return s.OutputLimit.Load() + s.Evicted.Load() }
+
 // maxErrorCodes bounds the error codes that are told apart.
 const maxErrorCodes = 128
 
@@ -144,7 +158,7 @@ func (s *Stats) Reset() {
 		c.answeredNanos.Store(0)
 	}
 	for _, n := range []*atomic.Int64{
-		&s.Accepted, &s.Refused, &s.Protected, &s.BytesIn, &s.BytesOut, &s.ProtocolErrors, &s.OutputLimit, &s.Unauthenticated, &s.ErrorReplies,
+		&s.Accepted, &s.Refused, &s.Protected, &s.BytesIn, &s.BytesOut, &s.ProtocolErrors, &s.OutputLimit, &s.Evicted, &s.QueryLimit, &s.Unauthenticated, &s.ErrorReplies,
 		&s.Hits, &s.Misses, &s.Forwarded, &s.NotMine, &s.Late, &s.Redirected, &s.CrossSlot, &s.LeaseLost, &s.Shrinks, &s.Growths, &s.Apart,
 	} {
 		n.Store(0)
