@@ -14,91 +14,56 @@ const (
 	coarse = 8
 	// fine buckets are at most 1/1024 wide, for phases: three.
 	fine = 11
-	// octaves is how many powers of two any value takes: an hour is below 2³², in
-	// microseconds.
-	octaves = 32
-	longest = 1<<octaves - 1
+	// longest is more than an hour, in microseconds.
+	longest = 1<<32 - 1
 )
 
-// A hist counts microseconds in buckets as HdrHistogram has them: as many of the same width
-// for each power of two. Memory is only taken for the powers of two that come, so that one
-// costs some kilobytes.
+// A hist counts microseconds in buckets as HdrHistogram has them: the first 2^digits values have
+// one each, and then each power of two has half as many, of the same width. Memory is only taken up
+// to the highest value that comes, so that one costs some kilobytes.
 type hist struct {
-	digits   int // coarse or fine: the first 2^digits values have a bucket each
-	octave   [octaves][]uint64
+	digits   int // coarse or fine
+	buckets  []uint64
 	count    uint64
 	sum, max int64
 }
 
 func (h *hist) add(v int64, n uint64) {
 	v = min(max(v, 0), longest)
-	k, i := h.place(v)
-	h.buckets(k)[i] += n
-	h.count += n
+	k := max(bits.Len64(uint64(v))-h.digits, 0) // buckets are 2^k wide
+	h.addTo(k<<(h.digits-1)+int(v>>k), n)
 	h.sum += v * int64(n)
 	h.max = max(h.max, v)
 }
 
-// place finds a value's bucket: bucket i of octave k has the values from h.value(k, i) on.
-func (h *hist) place(v int64) (k, i int) {
-	k = bits.Len64(uint64(v)) - h.digits
-	if k <= 0 {
-		return 0, int(v)
+func (h *hist) addTo(bucket int, n uint64) {
+	if more := bucket + 1 - len(h.buckets); more > 0 {
+		h.buckets = append(h.buckets, make([]uint64, more)...)
 	}
-	return k, int(v>>k) - 1<<(h.digits-1)
-}
-
-// buckets are those of an octave, which takes memory from now on.
-func (h *hist) buckets(k int) []uint64 {
-	if h.octave[k] == nil {
-		h.octave[k] = make([]uint64, 1<<(h.digits-min(k, 1)))
-	}
-	return h.octave[k]
-}
-
-// value is the lowest in a bucket.
-func (h *hist) value(k, i int) int64 {
-	if k == 0 {
-		return int64(i)
-	}
-	return int64(i+1<<(h.digits-1)) << k
+	h.buckets[bucket] += n
+	h.count += n
 }
 
 // top is the highest value in a bucket that is no higher than any that came.
-func (h *hist) top(k, i int) int64 { return min(h.value(k, i)+1<<k-1, h.max) }
-
-// each goes through the buckets that have something, in order, until it is told to stop.
-func (h *hist) each(f func(k, i int, n uint64) bool) {
-	for k, o := range h.octave {
-		for i, n := range o {
-			if n > 0 && !f(k, i, n) {
-				return
-			}
-		}
-	}
+func (h *hist) top(bucket int) int64 {
+	k := max(bucket>>(h.digits-1)-1, 0)
+	return min(int64(bucket-k<<(h.digits-1)+1)<<k-1, h.max)
 }
 
 // merge adds what another of as many digits has.
 func (h *hist) merge(o *hist) {
-	for k, from := range o.octave {
-		if from == nil {
-			continue
-		}
-		to := h.buckets(k)
-		for i, n := range from {
-			to[i] += n
+	for i, n := range o.buckets {
+		if n > 0 {
+			h.addTo(i, n)
 		}
 	}
-	h.count += o.count
 	h.sum += o.sum
 	h.max = max(h.max, o.max)
 }
 
 // reset empties it, and keeps its memory.
 func (h *hist) reset() {
-	for _, o := range h.octave {
-		clear(o)
-	}
+	clear(h.buckets)
 	h.count, h.sum, h.max = 0, 0, 0
 }
 
@@ -106,14 +71,13 @@ func (h *hist) reset() {
 func (h *hist) quantiles(shares ...float64) []float64 {
 	values := make([]float64, len(shares))
 	at, seen := 0, uint64(0)
-	h.each(func(k, i int, n uint64) bool {
-		seen += n
+	for i := 0; i < len(h.buckets) && at < len(shares); i++ {
+		seen += h.buckets[i]
 		for at < len(shares) && seen >= max(uint64(math.Ceil(shares[at]*float64(h.count))), 1) {
-			values[at] = float64(h.top(k, i))
+			values[at] = float64(h.top(i))
 			at++
 		}
-		return at < len(shares)
-	})
+	}
 	return values
 }
 
@@ -131,11 +95,12 @@ func (h *hist) latency() Latency {
 // encode is all of it as HdrHistogram writes it, with three digits.
 func (h *hist) encode() string {
 	full := hdrhistogram.New(1, max(h.max, 2), 3)
-	h.each(func(k, i int, n uint64) bool {
-		// The last values of the last bucket may be beyond what is tracked.
-		_ = full.RecordValues(h.top(k, i), int64(n))
-		return true
-	})
+	for i, n := range h.buckets {
+		if n > 0 {
+			// The last values of the last bucket may be beyond what is tracked.
+			_ = full.RecordValues(h.top(i), int64(n))
+		}
+	}
 	b, err := full.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {
 		panic("result: a histogram in memory cannot be written: " + err.Error())
@@ -149,13 +114,13 @@ func (h *hist) pack() []byte {
 	b := binary.AppendVarint(nil, h.sum)
 	b = binary.AppendVarint(b, h.max)
 	last := 0
-	h.each(func(k, i int, n uint64) bool {
-		at := k<<fine + i
-		b = binary.AppendUvarint(b, uint64(at-last))
-		b = binary.AppendUvarint(b, n)
-		last = at
-		return true
-	})
+	for i, n := range h.buckets {
+		if n > 0 {
+			b = binary.AppendUvarint(b, uint64(i-last))
+			b = binary.AppendUvarint(b, n)
+			last = i
+		}
+	}
 	return bytes.Clone(b)
 }
 
@@ -172,8 +137,7 @@ func (h *hist) unpack(b []byte) {
 		count, n := binary.Uvarint(b)
 		b = b[n:]
 		at += int(step)
-		h.buckets(at >> fine)[at&(1<<fine-1)] += count
-		h.count += count
+		h.addTo(at, count)
 	}
 	h.sum += sum
 	h.max = max(h.max, most)
