@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // A field is a text or a number within a struct. Its path names it in the JSON form, with dots
@@ -17,17 +16,7 @@ type field struct {
 // fields are all texts and numbers of a struct, those of structs within it included. Lists have none.
 type fields []field
 
-// fieldsByType keeps what fieldsOf found.
-var fieldsByType sync.Map
-
-func fieldsOf[T any]() fields {
-	t := reflect.TypeFor[T]()
-	found, ok := fieldsByType.Load(t)
-	if !ok {
-		found, _ = fieldsByType.LoadOrStore(t, structFields(t))
-	}
-	return found.(fields)
-}
+func fieldsOf[T any]() fields { return structFields(reflect.TypeFor[T]()) }
 
 func structFields(t reflect.Type) (all fields) {
 	for i := range t.NumField() {
