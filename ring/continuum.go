@@ -11,9 +11,16 @@ const MaxPoints = 1 << 22
 
 // CheckPoints tells whether a [Continuum] may have so many points. Its error is
 // [ErrPoints].
-func CheckPoints(n int) error {
-	if n > MaxPoints {
-		return fmt.Errorf("%w: %d of all nodes together, %d are allowed", ErrPoints, n, MaxPoints)
+func CheckPoints(n int) error { return Input{}.CheckPoints(n) }
+
+// CheckPoints is [CheckPoints] with the bound of the input.
+func (in Input) CheckPoints(n int) error {
+	most := MaxPoints
+	if in.MostPoints > 0 {
+		most = min(most, in.MostPoints)
+	}
+	if n > most {
+		return fmt.Errorf("%w: %d of all nodes together, %d are allowed", ErrPoints, n, most)
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ type Input struct {
 	Overrides []Override
 	// Load returns what lies in a range; nil if unknown.
 	Load func(Range) Load
+	// MostPoints is how many points all nodes may have together at most; 0 is [MaxPoints].
+	MostPoints int
 }
 
 // Load is what a range holds.

@@ -44,7 +44,8 @@ type Page struct {
 
 const (
 	// maxConns is how many connections there may be. The one that has waited longest for a
-	// request makes room for a new one, so that silent connections keep no probe out.
+	// request makes room for a new one, or else the one whose answer has taken longest, so that
+	// neither idle connections nor slow readers keep a probe out.
 	maxConns   = 256
 	maxHeaders = 16 << 10
 	// A client has so long to send its request, and to take the answer. Profiles
@@ -166,23 +167,31 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 	}
 	switch state {
 	case http.StateNew:
-		if s.waiting.open(c); s.waiting.all > maxConns {
-			s.waiting.evict()
+		if s.waiting.open(c); len(s.waiting.at) > maxConns {
+			s.waiting.evict(c)
 		}
 	case http.StateClosed, http.StateHijacked:
 		s.waiting.closed(c)
 	}
 }
 
-// serving notes that the request of a connection has come, until the returned function is called.
+// serving notes that the request of a connection has come, or will have come with its body, until the returned function is
+// called.
 func (s *Server) serving(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(net.Conn)
 	if !ok {
 		return func() {}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting.leave(c)
+	came := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.waiting.leave(c)
+	}
+	if r.ContentLength == 0 {
+		came()
+	} else {
+		r.Body = &body{r.Body, came}
+	}
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -59,3 +59,56 @@ func TestOldestSilentConnectionMakesRoom(t *testing.T) {
 		}
 	})
 }
+
+// TestHealthChecksAreAnsweredBesideSlowClients has as many connections as there may be whose requests do not end: their
+// bodies do not come, or their answers are not read.
+func TestHealthChecksAreAnsweredBesideSlowClients(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for name, text := range map[string]string{
+		"no body":          "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
+		"no end of a body": "POST /read HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"an answer":        "GET /large HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			fakenet.Bubble(t, func(t *testing.T) {
+				network := fakenet.New(1, time.Millisecond, 0)
+				l, err := network.Host("10.0.0.1").Listen("10.0.0.1:80")
+				if err != nil {
+					t.Fatal(err)
+				}
+				large := make([]byte, 16<<20)
+				_, stop := serveOn(t, l, Config{Pages: []Page{
+					{Path: "/read", Title: "reads", Post: true, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })},
+					{Path: "/large", Title: "writes", Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) })},
+				}})
+				defer stop()
+				var open []net.Conn
+				defer func() { // before the server, which would wait for them
+					for _, c := range open {
+						c.Close()
+					}
+					synctest.Wait()
+				}()
+				dial := func(text string) net.Conn {
+					c, err := network.Host("10.0.0.2").Dial(t.Context(), "10.0.0.1:80")
+					if err != nil {
+						t.Fatal(err)
+					}
+					open = append(open, c)
+					_, _ = io.WriteString(c, text)
+					return c
+				}
+				for range maxConns {
+					dial(text)
+				}
+				synctest.Wait()
+				for range 3 {
+					r, err := http.ReadResponse(bufio.NewReader(dial("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")), nil)
+					if err != nil || r.StatusCode != http.StatusOK {
+						t.Errorf("%v, %v", r, err)
+					}
+				}
+			})
+		})
+	}
+}

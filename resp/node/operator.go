@@ -45,7 +45,7 @@ func (o operator) Plan(ctx context.Context, change orders.Change) (string, error
 	if err != nil {
 		return "", err
 	}
-	p, _, err := c.plan(ctx, change)
+	p, _, err := c.plan(ctx, change, 0)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +56,10 @@ func (o operator) Decisions(_ context.Context, n int) (string, error) {
 	return o.n.decisions.Text(n), nil
 }
 
-// whatIf plans a change, which the words after RING PLAN name.
+// mostWhatIf is how many points a plan may have whose author nobody knows: it takes about 600 bytes for each.
+const mostWhatIf = 1 << 17
+
+// whatIf plans a change, which the words after RING PLAN name, for the live page, which anybody may see.
 func (o operator) whatIf(ctx context.Context, words []string) (string, *ring.Placement, error) {
 	c, err := o.cluster()
 	if err != nil {
@@ -66,7 +69,11 @@ func (o operator) whatIf(ctx context.Context, words []string) (string, *ring.Pla
 	if err != nil {
 		return "", nil, err
 	}
-	p, desired, err := c.plan(ctx, change)
+	most := mostWhatIf
+	if now := c.table.State().Placement(); now != nil {
+		most = max(most, 2*now.Len())
+	}
+	p, desired, err := c.plan(ctx, change, most)
 	if err != nil {
 		return "", nil, err
 	}

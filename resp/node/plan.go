@@ -26,8 +26,9 @@ const (
 	planTimeout = 20 * time.Second
 )
 
-// plan returns what would move after a change, and the placement then.
-func (c *cluster) plan(ctx context.Context, change orders.Change) (*status.Plan, *ring.Placement, error) {
+// plan returns what would move after a change, and the placement then. The nodes may have so many points together; 0 is
+// [ring.MaxPoints].
+func (c *cluster) plan(ctx context.Context, change orders.Change, mostPoints int) (*status.Plan, *ring.Placement, error) {
 	st := c.table.State()
 	members, leaving, err := c.plannedMembers(st, change.Join, change.Leave)
 	if err != nil {
@@ -41,6 +42,7 @@ func (c *cluster) plan(ctx context.Context, change orders.Change) (*status.Plan,
 		}
 	}
 	in := inputOf(st, members)
+	in.MostPoints = mostPoints
 	var balance *load.Proposal
 	switch {
 	case change.Load:

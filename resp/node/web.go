@@ -21,6 +21,7 @@ func (n *Node) openWeb() (err error) {
 	n.page = page.New(page.Config{
 		Status: overview{n}.Status, Placement: n.placement, Decisions: n.decisions.Last, WhatIf: operator{n}.whatIf, Gather: n.metrics.Gather, Histories: overview{n}.Histories,
 		Dial:          func(ctx context.Context, from net.Addr) (net.Conn, error) { return n.cfg.env.Local.DialFor(ctx, from) },
+		Auth:          n.cfg.HTTPAuth,
 		NeedsPassword: func(user string) bool { return resp.NeedsPassword(n.server, user) },
 	})
 	web := admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Home: n.page, Pages: n.page.Pages(), Hosts: n.cfg.hostNames(), Logger: n.cfg.Logger}

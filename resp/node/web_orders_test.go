@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -157,5 +158,24 @@ func TestHTTPRefusesUnknownHostNames(t *testing.T) {
 		if reply, _ := webAsk(t, n, webRequest{method: "GET", path: "/metrics", host: host}); !strings.HasPrefix(reply, "200 ") {
 			t.Errorf("by %s: %.80q", host, reply)
 		}
+	}
+}
+
+// Anybody may plan on the page, so a plan there takes little memory: a few hundred nodes of a large weight would have
+// millions of points. RING PLAN has the bound of the strategies.
+func TestPlansOfThePageAreBounded(t *testing.T) {
+	n := openTest(t, func(c *Config) { c.HTTPAddr = "127.0.0.1:0" })
+	plan := func(nodes int, weight string) string {
+		var change strings.Builder
+		for i := range nodes {
+			fmt.Fprintf(&change, "join n%d:%s ", i, weight)
+		}
+		change.WriteString("strategy vnode vnodes 13")
+		reply, _ := webAsk(t, n, webRequest{method: "GET", path: "/api/v1/plan?change=" + url.QueryEscape(change.String())})
+		return reply
+	}
+	resptest.WaitFor(t, "the node plans", func() bool { return strings.HasPrefix(plan(3, "1"), "200 ") })
+	if got := plan(200, "1000"); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, "131072 are allowed") {
+		t.Errorf("%.200q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -43,6 +44,8 @@ type Config struct {
 	WhatIf func(ctx context.Context, words []string) (text string, then *ring.Placement, err error)
 	// Dial connects to the server of the node as a client at an address does, who has not logged in.
 	Dial func(ctx context.Context, from net.Addr) (net.Conn, error)
+	// Auth has streams of events end once their user may not see them any more: see [Page.Admit].
+	Auth bool
 	// NeedsPassword reports whether a client must send a password to become a user.
 	NeedsPassword func(user string) bool
 	// Histories returns the last hour of nodes that answer: of one, or of all that are alive if none is named.
@@ -58,6 +61,8 @@ const (
 	mostStreams = 32
 	// maxChange bounds the words of a plan, in bytes.
 	maxChange = 4096
+	// admitPause is after how long the user of a stream is asked for again.
+	admitPause = 10 * time.Second
 	// writeTimeout is how long a browser may take for one event.
 	writeTimeout = 10 * time.Second
 )
@@ -175,7 +180,9 @@ func (p *Page) serveStatus(w http.ResponseWriter, r *http.Request) {
 
 func writeJSON(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(body, '\n'))
+	if _, err := w.Write(body); err == nil { // which others may write at the same time
+		_, _ = io.WriteString(w, "\n")
+	}
 }
 
 // ranges is the body of /api/v1/ranges: range i begins at token Starts[i] and ends before the next one, the last
@@ -317,8 +324,14 @@ func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	tick := time.NewTicker(period)
 	defer tick.Stop()
-	seen := p.history.newest()
+	seen, admitted := p.history.newest(), time.Now()
 	for {
+		if p.cfg.Auth && time.Since(admitted) > admitPause {
+			if code, _ := p.Admit(r); code == http.StatusUnauthorized || code == http.StatusForbidden {
+				return
+			}
+			admitted = time.Now()
+		}
 		body, err := p.current(r.Context())
 		if err != nil {
 			text, _ := json.Marshal(err.Error()) // of a text

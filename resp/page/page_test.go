@@ -14,12 +14,14 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/decisions"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
@@ -107,6 +109,15 @@ func TestAnswersAreWhatTheClusterIs(t *testing.T) {
 			return strings.Join(words, " "), placement(t), nil
 		},
 	})
+	var readers sync.WaitGroup // the race detector sees whether they share what they get
+	for range 4 {
+		readers.Go(func() {
+			if code, _, body := get(t, url+"/api/v1/status"); code != 200 || !json.Valid([]byte(body)) {
+				t.Error(code, body)
+			}
+		})
+	}
+	readers.Wait()
 	for range 5 {
 		code, header, body := get(t, url+"/api/v1/status")
 		var got struct {
@@ -217,6 +228,33 @@ func TestStreamsEndWithThePage(t *testing.T) {
 }
 
 // TestQuantileIsNearTheExactOne compares quantiles with those of the values themselves.
+// A stream ends some time after its user may not see it any more.
+func TestStreamsEndWithTheRightsOfTheirUser(t *testing.T) {
+	eventsOf := func(auth bool) (frames int) {
+		fakenet.Bubble(t, func(t *testing.T) {
+			p := New(quiet(Config{
+				Status: func(context.Context) (*status.Report, error) { return report(), nil },
+				Auth:   auth, NeedsPassword: func(string) bool { return false }, // so that nobody may log in
+			}))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			r := httptest.NewRequest("GET", "/api/v1/events", nil).WithContext(ctx)
+			r.SetBasicAuth("ada", "secret")
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, r)
+			p.Close()
+			frames = strings.Count(w.Body.String(), "event: status")
+		})
+		return frames
+	}
+	if n := eventsOf(false); n < 58 {
+		t.Errorf("without users: %d events in a minute", n)
+	}
+	if n := eventsOf(true); n < 10 || n > 13 {
+		t.Errorf("a user who may not log in any more gets %d events, want about ten", n)
+	}
+}
+
 func TestQuantileIsNearTheExactOne(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	bounds := []float64{1, 2, 5, 10, 20, 50, math.Inf(1)}

@@ -79,9 +79,13 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := make([]string, len(servers))
+	nodes, sum := make([]string, len(servers)), 0
 	for i := range servers {
 		nodes[i] = servers[i].id
+		sum += 4 * servers[i].groups
+	}
+	if err := in.CheckPoints(sum); err != nil {
+		return nil, err
 	}
 	c := ring.NewContinuum(nodes)
 	c.InZones(in.Members)

@@ -65,9 +65,13 @@ func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
 	if err := errors.Join(err, sizeErr); err != nil {
 		return nil, err
 	}
-	nodes := make([]string, len(members))
+	nodes, sum := make([]string, len(members)), 0
 	for i, m := range members {
 		nodes[i] = m.ID
+		sum += sizes[i]
+	}
+	if err := in.CheckPoints(sum); err != nil {
+		return nil, err
 	}
 	c := ring.NewContinuum(nodes)
 	c.InZones(members)

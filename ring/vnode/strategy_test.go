@@ -231,6 +231,12 @@ func TestEveryFaultOfTheMembers(t *testing.T) {
 	if _, err := mustNew(t, Config{VNodes: MaxVNodes}).Points(equalMembers(65)); !errors.Is(err, ring.ErrPoints) {
 		t.Error(err)
 	}
+	for most, want := range map[int]error{399: ring.ErrPoints, 400: nil} {
+		_, err := s.Desired(ring.Input{Members: equalMembers(4), MostPoints: most})
+		if !errors.Is(err, want) {
+			t.Errorf("400 points where %d are allowed: %v", most, err)
+		}
+	}
 }
 
 func BenchmarkDesired(b *testing.B) {
