@@ -2,6 +2,7 @@ package goredis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -24,7 +25,8 @@ type Ring struct {
 // Open connects to one of the addresses of cfg, and returns a client of the whole cluster. cfg is how the placement is
 // followed, by a connection or two; options are those of the commands, nil for go-redis' defaults. User name, password,
 // database and TLS of cfg hold for both where options leave them out. Addrs and NewConsistentHash of options are not used,
-// and options are not changed. Close must be called.
+// and options are not changed. Each connection has its node forward commands, before OnConnect of options. If the user has no
+// right to RING ROUTE, nodes do what is configured. Close must be called.
 func Open(ctx context.Context, cfg client.Config, options *redis.RingOptions) (*Ring, error) {
 	if cfg.Conns == 0 {
 		cfg.Conns = 1
@@ -46,12 +48,28 @@ func Open(ctx context.Context, cfg client.Config, options *redis.RingOptions) (*
 	if o.TLSConfig == nil {
 		o.TLSConfig = cfg.TLS
 	}
+	o.OnConnect = forwarding(o.OnConnect)
 	addrs, changed := placement.Nodes()
 	o.Addrs = shardsOf(addrs)
 	o.NewConsistentHash = func(shards []string) redis.ConsistentHash { return newChooser(placement, shards) }
 	r := &Ring{Ring: redis.NewRing(&o), placement: placement, stop: make(chan struct{})}
 	r.following.Go(func() { r.follow(changed) })
 	return r, nil
+}
+
+// forwarding returns a hook that has the node of a new connection forward commands, and then calls the caller's
+// hook, if any. A go-redis Ring follows no redirects.
+func forwarding(then func(context.Context, *redis.Conn) error) func(context.Context, *redis.Conn) error {
+	return func(ctx context.Context, conn *redis.Conn) error {
+		var refusal redis.Error // of a user without the right, or a server that does not know the command
+		if err := conn.Do(ctx, "RING", "ROUTE", client.Forward).Err(); err != nil && !errors.As(err, &refusal) {
+			return fmt.Errorf("goredis: have the node forward commands: %w", err)
+		}
+		if then == nil {
+			return nil
+		}
+		return then(ctx, conn)
+	}
 }
 
 // Close ends all connections, and waits until nothing of the Ring runs.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,5 +105,89 @@ func TestRingFollowsThePlacement(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// No command fails at nodes that redirect, also while the strategy is switched.
+func TestRingHasRedirectingNodesForward(t *testing.T) {
+	c := clustertest.Start(t, clustertest.Config{Nodes: 3, Configure: func(_ int, cfg *node.Config) { cfg.Route = node.RouteRedirect }})
+	dial := func(ctx context.Context, addr string) (net.Conn, error) { return c.Dial(ctx, "tcp", addr) }
+	var connected atomic.Int32
+	rdb, err := goredis.Open(t.Context(), client.Config{Addrs: []string{c.Addr(0)}, Dial: dial}, &redis.RingOptions{
+		Dialer: c.Dial,
+		OnConnect: func(ctx context.Context, conn *redis.Conn) error {
+			connected.Add(1)
+			return conn.ClientSetName(ctx, "mine").Err()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rdb.Close() }()
+	ctx := t.Context()
+	var keys []string
+	for i := range 60 {
+		keys = append(keys, fmt.Sprint("key", i))
+	}
+	use := func(when string) {
+		t.Helper()
+		for i, key := range keys {
+			if err := rdb.Set(ctx, key, i, 0).Err(); err != nil {
+				t.Fatalf("%s: SET: %v", when, err)
+			}
+		}
+		got, err := rdb.MGet(ctx, keys...).Result()
+		if err != nil {
+			t.Fatalf("%s: MGET: %v", when, err)
+		}
+		for i := range got {
+			if got[i] != fmt.Sprint(i) {
+				t.Fatalf("%s: %s is %v", when, keys[i], got[i])
+			}
+		}
+	}
+	use("at first")
+	if err := rdb.Do(ctx, "RING", "STRATEGY", "vnode").Err(); err != nil {
+		t.Fatal(err)
+	}
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		c.AwaitSettled()
+	}()
+	for during := true; during; {
+		select {
+		case <-settled:
+			during = false
+		default:
+		}
+		use("during the switch")
+	}
+	if connected.Load() == 0 {
+		t.Error("OnConnect of the options was not called")
+	}
+}
+
+// A user who may not run RING ROUTE still has a client.
+func TestRingWithoutRightToRoute(t *testing.T) {
+	c := clustertest.Start(t, clustertest.Config{Nodes: 2})
+	ctx := t.Context()
+	if err := c.Client(0).Do(ctx, "ACL", "SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-ring|route").Err(); err != nil {
+		t.Fatal(err)
+	}
+	dial := func(ctx context.Context, addr string) (net.Conn, error) { return c.Dial(ctx, "tcp", addr) }
+	cfg := client.Config{Addrs: []string{c.Addr(0)}, Dial: dial, Username: "app", Password: "pw"}
+	rdb, err := goredis.Open(ctx, cfg, &redis.RingOptions{Dialer: c.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rdb.Close() }()
+	if err := rdb.Do(ctx, "RING", "ROUTE", "forward").Err(); err == nil || !strings.HasPrefix(err.Error(), "NOPERM") {
+		t.Fatalf("RING ROUTE: %v, want NOPERM", err)
+	}
+	for i := range 50 {
+		if err := rdb.Set(ctx, fmt.Sprint("key", i), i, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
