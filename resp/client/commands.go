@@ -64,13 +64,26 @@ var builtin = func() commands {
 	for _, name := range []string{"ping", "echo", "time", "info", "loadlevels"} {
 		all[name] = &command{reads: true}
 	}
+	// They wait, also when the user may not run COMMAND, which would tell.
+	for _, name := range strings.Fields("blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin wait waitaof") {
+		all[name] = &command{blocks: true}
+	}
+	for name, from := range map[string]int{"xread": 1, "xreadgroup": 4} {
+		all[name] = &command{blocks: true, reads: name == "xread", specs: []keySpec{{keyword: "STREAMS", from: from}}}
+	}
 	// They change what others get who share the connection.
 	for _, name := range strings.Fields("auth asking discard exec hello monitor multi psubscribe psync punsubscribe" +
-		" quit readonly readwrite reset select ssubscribe subscribe sunsubscribe sync unsubscribe unwatch watch") {
+		" quit readonly readwrite replconf reset select ssubscribe subscribe sunsubscribe sync unsubscribe unwatch watch") {
 		all[name] = &command{unshared: true}
 	}
-	for name, sub := range map[string]string{"client": "reply", "hashmask": "subscribe", "ring": "route"} {
-		all[name] = &command{subs: commands{sub: {unshared: true}}}
+	for name, subs := range map[string]string{
+		"client":   "caching maint_notifications no-evict no-touch reply setinfo setname tracking",
+		"hashmask": "subscribe", "ring": "ack atomic route", "script": "debug",
+	} {
+		all[name] = &command{subs: make(commands)}
+		for _, sub := range strings.Fields(subs) {
+			all[name].subs[sub] = &command{unshared: true}
+		}
 	}
 	return all
 }()
@@ -96,7 +109,7 @@ func (c commands) add(more commands) {
 			continue
 		}
 		told.split, told.unshared, told.scripted = own.split, own.unshared, own.scripted
-		told.reads = told.reads || own.reads
+		told.reads, told.blocks = told.reads || own.reads, told.blocks || own.blocks
 		if told.subs == nil && own.subs != nil {
 			told.subs = make(commands)
 		}

@@ -11,8 +11,8 @@ import (
 
 // A Pool sends commands to one node. Each command has a connection for itself until its reply has
 // come, so commands that wait for others' writes, such as BLPOP, are possible. Commands that change
-// their connection (subscriptions, transactions, SELECT) are refused with [ErrUnshared]. A command is
-// sent once. A Pool may be used from any number of goroutines.
+// their connection are refused with [ErrUnshared]: subscriptions, transactions, SELECT, CLIENT SETNAME,
+// CLIENT TRACKING, RING ROUTE and their like. A command is sent once. A Pool may be used from any number of goroutines.
 type Pool struct {
 	cfg  Config
 	dial func(ctx context.Context) (net.Conn, error)

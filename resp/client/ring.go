@@ -21,8 +21,9 @@ import (
 // as long as its context lasts. One that only reads is, too. A write that may have been
 // executed never is: its error matches [ErrUnknownOutcome].
 //
-// Commands that need a connection of their own (subscriptions, transactions, commands that
-// wait for others' writes) are refused with [ErrUnshared].
+// Commands that need a connection of their own (subscriptions, transactions, CLIENT TRACKING
+// and others that change their connection, commands that wait for others' writes) are refused
+// with [ErrUnshared].
 type Ring struct {
 	cfg     Config
 	metrics *metrics

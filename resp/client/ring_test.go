@@ -519,7 +519,7 @@ func TestLoneNodeAndRedis(t *testing.T) {
 func TestSomeCommandsNeedAConnectionOfTheirOwn(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, f *fake) {
 		r := f.open(nil)
-		for _, command := range [][]string{{"subscribe", "c"}, {"MULTI"}, {"Client", "Reply", "off"}, {"BLPOP", "k", "0"}, {"ring", "route", "forward"}, {"HELLO", "2"}} {
+		for _, command := range [][]string{{"subscribe", "c"}, {"MULTI"}, {"Client", "Reply", "off"}, {"BLPOP", "k", "0"}, {"ring", "route", "forward"}, {"HELLO", "2"}, {"CLIENT", "TRACKING", "ON"}, {"CLIENT", "SETNAME", "mine"}} {
 			if err := r.Do(t.Context(), command...).Err(); !errors.Is(err, ErrUnshared) || !errors.Is(err, ErrNotSent) {
 				t.Errorf("%v: %v", command, err)
 			}
