@@ -264,7 +264,7 @@ func TestPlansListMoves(t *testing.T) {
 		"is in the cluster already":       "JOIN node-b",
 		"there is no node \"nosuch\"":     "LEAVE nosuch",
 		"no node would be left":           "LEAVE node-a node-b node-c",
-		"is in the ids of 3 nodes":        "LEAVE node",
+		"there is no node \"node\"":       "LEAVE node",
 		"wrong number of arguments":       "JOIN",
 		"is not a number":                 "JOIN node-d:heavy",
 		"duplicate node":                  "JOIN d d",
