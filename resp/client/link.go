@@ -112,6 +112,10 @@ func (l *link) connect() error {
 	mine := l.peer.cfg.Clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.peer.ctx.Err(); err != nil {
+		_ = conn.Close()
+		return err
+	}
 	if l.state == muxDown {
 		l.peer.cfg.Logger.Info("client: peer is reachable again")
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -152,6 +153,28 @@ func (p *Peer) Redial() {
 func (p *Peer) Close() {
 	p.cancel()
 	p.running.Wait()
+}
+
+// CloseIdle closes the Peer if no call is on its way, and reports whether it has. Calls that are sent from then on fail
+// with ErrNotSent, so none ends with an unknown outcome for it.
+func (p *Peer) CloseIdle() bool {
+	for _, l := range p.links {
+		l.mu.Lock()
+	}
+	idle := !slices.ContainsFunc(p.links, func(l *link) bool { return l.inFlight > 0 || l.queue.first != nil || l.writing })
+	if idle {
+		for _, l := range p.links {
+			l.state, l.refusal = muxClosed, notSent(ErrClosed)
+		}
+		p.cancel() // before a link can have a new connection
+	}
+	for _, l := range p.links {
+		l.mu.Unlock()
+	}
+	if idle {
+		p.running.Wait()
+	}
+	return idle
 }
 
 // watchDeadlines ends calls whose time is over.

@@ -2,6 +2,8 @@ package node
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -48,6 +50,43 @@ func TestProxyLeavesWhenItStops(t *testing.T) {
 		if !c.lists("p") {
 			t.Error("a proxy that was started again is not listed")
 		}
+		c.close()
+	})
+}
+
+// TestConnectionsToNodesThatLeftAreClosed has proxies come and go, each under a name of its own, as beside the pods of an
+// application.
+func TestConnectionsToNodesThatLeftAreClosed(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			if cfg.ID != "a" && cfg.ID != "b" {
+				cfg.Role = RoleProxy
+			}
+		})
+		c.start("a")
+		c.start("b", "a")
+		links := func(of string) []string {
+			cl := c.nodes[of].cluster
+			cl.mu.Lock()
+			defer cl.mu.Unlock()
+			return slices.Sorted(maps.Keys(cl.links))
+		}
+		for i := range 5 {
+			id := fmt.Sprint("p", i)
+			c.start(id, "a")
+			c.write(id, someKeys(3), i)
+			c.within(time.Minute, "a has a link to the proxy", func() bool { return slices.Equal(links("a"), []string{"b", id}) })
+			if i%2 == 0 {
+				c.stop(id)
+				c.within(time.Minute, "the link to the proxy is closed", func() bool { return slices.Equal(links("a"), []string{"b"}) })
+			} else {
+				c.crash(id)
+				c.within(3*proxyForget, "the link to the dead proxy is closed", func() bool { return slices.Equal(links("a"), []string{"b"}) })
+			}
+		}
+		c.start("p0", "a") // again, under its old name
+		c.write("p0", someKeys(3), 1)
+		c.within(time.Minute, "b has a link to the proxy again", func() bool { return slices.Equal(links("b"), []string{"a", "p0"}) })
 		c.close()
 	})
 }

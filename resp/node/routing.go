@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/client"
@@ -39,8 +40,13 @@ func (c *cluster) routeLocked() {
 	if !c.routed {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
+	links := make(map[string]bool)
 	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive, Zone: zones.Of(st.Values(), m.ID)}
+		route := resp.Route{ID: m.ID, Addr: m.ClientAddr, Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive, Zone: zones.Of(st.Values(), m.ID)}
+		if n, known := st.Node(m.ID); m.Status != members.Left || known && n.State != table.Gone {
+			route.Link, links[m.ID] = c.linkLocked(m.ID), true
+		}
+		r.Nodes[m.ID] = route
 		delete(c.missing, m.ID)
 	}
 	now, awaited := time.Now(), false
@@ -61,6 +67,11 @@ func (c *cluster) routeLocked() {
 		}
 	}
 	c.n.server.SetRoutes(r)
+	for id, l := range c.links {
+		if !links[id] && l.peer.CloseIdle() {
+			delete(c.links, id) // of a node that has left, or that gossip has forgotten
+		}
+	}
 	if awaited {
 		time.AfterFunc(gossipDelay, func() { updateRoutes(c) })
 	}
