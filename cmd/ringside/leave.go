@@ -4,21 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/kubernetes"
 	"github.com/ringside-kv/ringside/resp/node"
-	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/resp/status"
 )
 
 const leaveLong = `Have the node of this machine hand all its data to the other nodes, leave the cluster
-and stop (RING LEAVE), and wait until it has. The exit code is 0 then, and 1 if it has not.
+and stop (RING LEAVE), and wait until it has. The exit code is 0 then, and 1 if it has not,
+or if neither the node nor another one tells that it has: keep its directory then.
 
 The settings are those of serve, from the same flags, variables and file: they say where
 the node serves clients (--unix-socket, else --addr without TLS) and its password.
@@ -76,44 +74,17 @@ func (a *app) leaveIf(ctx context.Context, cfg *node.Config, set string) error {
 			return nil
 		}
 	}
-	network, addr := "tcp", cfg.Addr
+	own := status.Source{Addr: cfg.Addr, Password: cfg.RequirePass}
 	if cfg.UnixSocket != "" {
-		network, addr = "unix", cfg.UnixSocket
+		own.Addr = cfg.UnixSocket
+		if !status.IsPath(own.Addr) {
+			own.Addr = "./" + own.Addr
+		}
 	}
-	if err := requestLeave(ctx, network, addr, cfg.RequirePass); err != nil {
+	l := &leaver{own: own, poll: leavePoll, patience: leavePatience}
+	if err := l.leave(ctx); err != nil {
 		return fmt.Errorf("leaving the cluster failed: %w", err)
 	}
 	fmt.Fprintln(a.stdout, "the node has handed over all data and left the cluster")
 	return nil
-}
-
-// requestLeave sends RING LEAVE to a node and waits until the node ends the connection, which it does
-// when it stops.
-func requestLeave(ctx context.Context, network, addr, password string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	var requests []byte
-	if password != "" {
-		requests = wire.AppendRequest(requests, "AUTH", password)
-	}
-	if _, err := conn.Write(wire.AppendRequest(requests, "RING", "LEAVE")); err != nil {
-		return err
-	}
-	for replies := wire.NewReplyReader(conn); ; {
-		reply, err := replies.Read()
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case reply.Kind == wire.KindError && !strings.Contains(string(reply.Text), "without any password configured"):
-			return errors.New(string(reply.Text))
-		}
-	}
 }
