@@ -201,6 +201,7 @@ func (n *Node) open() (err error) {
 	}
 	n.part.Store(n.cluster)
 	if err := n.metrics.ObserveFacts(factsOf(n.cluster)); err != nil {
+		n.cluster.close()
 		_ = n.server.Close(context.Background())
 		return err
 	}
