@@ -127,11 +127,11 @@ func cmdRingLocate(x *call) {
 // cmdRingNodes lists the nodes that clients can be told of, with where they find them, so
 // that a client that knows the placement can go to its primaries.
 func cmdRingNodes(x *call) {
-	nodes := map[string]Route{x.srv.selfID(): {Addr: x.conn.net.LocalAddr().String()}}
+	nodes, p := map[string]Route{x.srv.selfID(): {Addr: x.conn.net.LocalAddr().String()}}, new(ring.Placement)
 	if routes := x.srv.routes.Load(); routes != nil {
-		nodes = routes.Nodes
+		nodes, p = routes.Nodes, routes.Placement
 	}
-	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(nodes)), func(id string) bool { return nodes[id].Addr == "" })
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(nodes)), func(id string) bool { return nodes[id].Addr == "" || nodes[id].Away && !placement.Names(p, id) })
 	x.Array(len(ids))
 	for _, id := range ids {
 		x.Map(2)

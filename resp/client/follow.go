@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -72,7 +73,8 @@ func (r *Ring) follow(s *session) {
 	}
 }
 
-// candidates are the nodes to ask, in any order, but the one that has just failed last.
+// candidates are the nodes to ask, in any order, but first those that are connected, and last
+// the one that has just failed.
 func (r *Ring) candidates(failed string) []string {
 	addrs := slices.Clone(r.cfg.Addrs)
 	for _, to := range r.owners.Load().all {
@@ -81,6 +83,13 @@ func (r *Ring) candidates(failed string) []string {
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)
 	rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	connected := make(map[string]bool)
+	r.mu.Lock()
+	for addr, to := range r.remotes {
+		connected[addr] = to.connected()
+	}
+	r.mu.Unlock()
+	slices.SortStableFunc(addrs, func(a, b string) int { return bit(connected[b]) - bit(connected[a]) })
 	if i := slices.Index(addrs, failed); i >= 0 {
 		addrs = append(slices.Delete(addrs, i, i+1), failed)
 	}
@@ -155,8 +164,16 @@ func (r *Ring) poll(s *session) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if info["digest"] == s.digest && (s.known == nil || !s.known.strangers()) {
+	if info["digest"] != s.digest || s.known != nil && s.known.strangers() {
+		return true, r.fetch(s)
+	}
+	if s.known == nil {
 		return false, nil
 	}
-	return true, r.fetch(s)
+	addrs, err := s.nodes() // nodes without data come and go without a change of the placement
+	if err != nil || maps.Equal(addrs, s.known.addrs) {
+		return false, err
+	}
+	s.known.addrs = addrs
+	return true, nil
 }

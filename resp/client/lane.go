@@ -180,3 +180,9 @@ func (l *lane) busy() bool {
 	defer l.mu.Unlock()
 	return l.inFlight > 0 || l.queue.first != nil
 }
+
+func (l *lane) connected() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state == muxUp
+}

@@ -43,6 +43,16 @@ func (r *remote) busy() bool {
 	return false
 }
 
+// connected reports whether any lane has a connection.
+func (r *remote) connected() bool {
+	for _, l := range r.lanes {
+		if l.connected() {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *remote) watch() {
 	for _, l := range r.lanes {
 		l.watch()

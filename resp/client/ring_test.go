@@ -577,6 +577,52 @@ func TestNodesThatLeftAreLetGo(t *testing.T) {
 	})
 }
 
+// A proxy comes and goes without a change of the placement.
+func TestNodesWithoutDataComeAndGo(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, f *fake) {
+		r := f.open(nil)
+		proxy := &fakeServer{f: f, id: "p", addr: "proxy:1", answer: func([]string) string { return "+p\r\n" }}
+		defer proxy.stop()
+		for _, there := range []bool{true, false} {
+			f.set(func() {
+				if delete(f.servers, proxy.addr); there {
+					f.servers[proxy.addr] = proxy
+				}
+			})
+			time.Sleep(2 * r.cfg.Poll)
+			if addrs, _ := r.Nodes(); slices.Contains(addrs, proxy.addr) != there {
+				t.Errorf("the proxy is there: %v; the nodes are %q", there, addrs)
+			}
+		}
+	})
+}
+
+// Nodes that hang when they are dialled are asked last.
+func TestConnectedNodesAreAskedFirst(t *testing.T) {
+	bubble(t, 9, func(t *testing.T, f *fake) {
+		f.placement = f.halves(5, "n0", "n8")
+		r := f.open(nil)
+		low := r.keyIn(false)
+		wantText(t, r.Do(t.Context(), "GET", r.keyIn(true)), "n8")
+		f.set(func() {
+			for i := 1; i < 8; i++ {
+				f.at(i).hangs = true
+			}
+			f.placement = f.halves(6, "n8", "n8")
+		})
+		f.at(0).stop()
+		synctest.Wait()
+		began := time.Now()
+		wantText(t, r.Do(t.Context(), "SET", low, "v"), "n8")
+		for w := r.owners.Load(); w.of(w.tokenOf([]byte(low))).primary.addr != "host8:1"; w = r.owners.Load() {
+			<-w.next
+		}
+		if d := time.Since(began); d >= r.cfg.DialTimeout {
+			t.Errorf("the client followed the placement after %s", d)
+		}
+	})
+}
+
 func TestLargeAndBinaryValues(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, f *fake) {
 		r := f.open(func(c *Config) { c.MaxInFlight = 1 << 20 })

@@ -161,9 +161,11 @@ func (t *tries) target(w *owners, p *part) *remote {
 			}
 		}
 	}
-	for _, any := range w.all {
-		if fresh(any) {
-			return any
+	for _, connected := range []bool{true, false} { // one that is not may be gone, and be dialled for long
+		for _, any := range w.all {
+			if fresh(any) && (any.connected() || !connected) {
+				return any
+			}
 		}
 	}
 	// All have failed: after the pause they begin anew.

@@ -34,6 +34,58 @@ func (c *virtualCluster) lists(id string) bool {
 	return reported || ok && m.Status.String() != status.Left
 }
 
+// told returns the nodes that clients of a hear of.
+func (c *virtualCluster) told() (ids []string) {
+	reply := c.nodes["a"].Do(c.t.Context(), "RING", "NODES")
+	nodes, err := reply.List()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, node := range nodes {
+		fields, _ := node.Map()
+		id, _ := fields["id"].Text()
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// A client would connect to a node that is away, and log in there with its password, though another program may have
+// the address by then. A node that the placement names stays: it is expected back.
+func TestClientsHearOnlyOfNodesThatAreThereOrHaveData(t *testing.T) {
+	for name, end := range map[string]func(c *virtualCluster, id string){"stopped": (*virtualCluster).stop, "killed": (*virtualCluster).crash} {
+		t.Run(name, func(t *testing.T) {
+			virtually(t, 1, func(t *testing.T, seed uint64) {
+				c := withProxy(t, seed)
+				c.start("b", "a")
+				has := func(ids ...string) func() bool { return func() bool { return slices.Equal(c.told(), ids) } }
+				c.within(time.Minute, "all nodes are listed", has("a", "b", "p"))
+				c.within(time.Minute, "the placement names b", func() bool { return names(c, "b") })
+				end(c, "p")
+				c.within(20*time.Second, "a proxy that was "+name+" is not listed", has("a", "b"))
+				c.crash("b")
+				c.within(20*time.Second, "b is seen to be away", func() bool { return !c.nodes["a"].cluster.alive("b") })
+				if told := c.told(); names(c, "b") && !slices.Contains(told, "b") {
+					t.Errorf("a node with data that was killed: the nodes are %q", told)
+				}
+				c.start("p", "a")
+				c.start("b", "a")
+				c.within(time.Minute, "all nodes are listed again", has("a", "b", "p"))
+				c.close()
+			})
+		})
+	}
+}
+
+// names reports whether the placement of a names a node.
+func names(c *virtualCluster, id string) bool {
+	for row := range c.nodes["a"].cluster.table.State().Placement().Rows() {
+		if row.Holds(id) {
+			return true
+		}
+	}
+	return false
+}
+
 func TestProxyLeavesWhenItStops(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := withProxy(t, seed)

@@ -28,6 +28,16 @@ func SetChanges(old, now *ring.Placement, self string) (left, came int64) {
 	return left, came
 }
 
+// Names reports whether a placement names a node as one of a range.
+func Names(p *ring.Placement, node string) bool {
+	for row := range p.Rows() {
+		if row.Holds(node) || slices.Contains(row.Learners, node) {
+			return true
+		}
+	}
+	return false
+}
+
 // BackupsOf returns the nodes that are backups of a node's ranges, in the order of their ids.
 func BackupsOf(p *ring.Placement, self string) (nodes []string) {
 	for row := range p.Rows() {
