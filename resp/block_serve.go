@@ -116,7 +116,7 @@ func (c *conn) canServe(w *waiter) bool {
 const maxMovers, maxLooked = 64, 1024
 
 // latchServed adds the places that those write to whom the unit may serve, and tells whether
-// there are any that it does not hold yet: it has to begin anew then, with all of them. While
+// there are any that it does not hold yet: it has to start again then, with all of them. While
 // it holds the latch of a key, nobody comes to wait for that.
 func (c *conn) latchServed(reqs []request) bool {
 	if !c.unit.Latched() {

@@ -42,8 +42,8 @@ func show(c *conn, number int, cmd *command.Row, args [][]byte, to monitoring.Au
 	c.srv.monitors.Show(monitoring.Line(time.Now(), number, from, cmd.Redacted(args)), to)
 }
 
-// whoSees returns who sees what a client's request runs here: not clients of the whole cluster if another node has sent
-// it, and nobody if this one has, as a part of a request that it shows, or if it is a message that goes to all nodes.
+// whoSees returns which monitors see what a client's request runs here: not those of the whole cluster if another node has sent
+// it; none if this node sent it as a part of a request that it shows, or if it is a message that goes to all nodes.
 func whoSees(c *conn, cmd *command.Row) monitoring.Audience {
 	switch {
 	case c.from == nil:

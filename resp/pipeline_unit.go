@@ -84,7 +84,7 @@ func (c *conn) runUnit(reqs []request) int {
 			return i + 1
 		}
 		full := c.from != nil && c.from.full() || len(c.out.Buf) >= maxUnitReplies
-		// No request behind one that has applied changes may make the unit begin anew.
+		// No request behind one that has applied changes may make the unit run again.
 		if (full || c.unit.Flushed()) && i+1 < len(reqs) {
 			if c.local.on {
 				return c.validReplies(i + 1)

@@ -110,7 +110,7 @@ func (r *Routes) spanOf(t ring.Token) (span ring.Range, ok bool) {
 
 // own runs something on the node's own spans: all of the store on a lone node. For another
 // node it is those of the part. If they are not this node's any more, do fails with ErrMoved,
-// and has changed nothing: for a client of this node it begins anew. What only reads fails
+// and has changed nothing: for a client of this node it runs again. What only reads fails
 // with ErrMoved, too, if they have changed while it ran for another node: what was seen may
 // be in part a third node's.
 func (x *call) own(do func(spans []ring.Range) error) error {
@@ -136,7 +136,7 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 	return command.ReplyError(command.MsgMoving)
 }
 
-// maxOwnTries is how often a client's command begins anew since ranges change hands.
+// maxOwnTries is how often a client's command runs again since ranges change hands.
 const maxOwnTries = 100
 
 // AllKeys are the keys as the command is to see them: in a script with what that has changed.

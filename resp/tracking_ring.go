@@ -17,7 +17,7 @@ const (
 	heedEnd   = "end"   // it asks no more
 )
 
-// heedLost answers who is not known: it has to begin anew.
+// heedLost answers who is not known: it has to start again.
 var heedLost = []byte("+LOST\r\n")
 
 // cmdRingHeed replies with what text makes of the keys that have changed.

@@ -163,7 +163,7 @@ func (lv *longValues) adoptsStaged(b *stagedValue) bool {
 }
 
 // resendStaged hands over all parts of a value, unless they have been handed to the tap that
-// holds the range. It begins anew when the tap changes on the way.
+// holds the range. It starts again when the tap changes on the way.
 func (lv *longValues) resendStaged(b *stagedValue) error {
 	for {
 		if err := lv.u.s.beginCommit(lv.u.frees); err != nil {

@@ -255,7 +255,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 }
 
 // ElementChanges is a number that rises with each change of an element which the unit makes,
-// and when it begins anew: as long as it stays the same, and a latch is held, so do the
+// and when it runs again: as long as it stays the same, and a latch is held, so do the
 // elements of that latch's keys.
 func (u *Unit) ElementChanges() uint64 { return u.elements.Version }
 

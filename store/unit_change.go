@@ -59,7 +59,7 @@ func (u *Unit) setChange(p Place, key, line []byte, base, gen uint64) {
 }
 
 // HeadChanges is a number that rises with each change of a header which the unit makes, and
-// when it begins anew: as long as it stays the same, Get returns of a key that the unit has
+// when it runs again: as long as it stays the same, Get returns of a key that the unit has
 // changed what it did.
 func (u *Unit) HeadChanges() uint64 { return u.headChanges }
 

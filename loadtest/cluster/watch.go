@@ -207,7 +207,7 @@ func (w *Watch) Moved(ctx context.Context) (Moved, error) {
 func (w *Watch) Holdings(ctx context.Context) (Holdings, error) {
 	err := w.look(ctx)
 	for range asksAgain {
-		if err == nil && !w.silent() {
+		if err == nil && !w.missedLook() {
 			break
 		}
 		err = w.look(ctx)
@@ -228,8 +228,8 @@ func (w *Watch) Holdings(ctx context.Context) (Holdings, error) {
 // asksAgain is how often Holdings asks again while a node does not answer.
 const asksAgain = 2
 
-// silent tells whether a node that is up did not answer at the last look.
-func (w *Watch) silent() bool {
+// missedLook reports whether a node that is up did not answer at the last look.
+func (w *Watch) missedLook() bool {
 	w.looking.Lock()
 	defer w.looking.Unlock()
 	for _, n := range w.nodes {

@@ -225,7 +225,7 @@ func TestSamplesAndLayouts(t *testing.T) {
 	}
 }
 
-// A node that is up and silent for a while still holds what it held: without it, the rest would be
+// A node that is up and does not answer for a while still holds what it held: without it, the rest would be
 // taken for all keys there are, and what an event must move at the least comes out too low.
 func TestSilentNodeKeepsItsHolding(t *testing.T) {
 	a, b := newFake(t, "a"), newFake(t, "b")

@@ -11,7 +11,7 @@ import (
 )
 
 // Forget makes all nodes forget one that has failed and will not come back, so that
-// one of the same id may begin anew, from incarnation 1; otherwise they do so a day
+// one of the same id may start, from incarnation 1; otherwise they do so a day
 // after its failure. It waits until the word is out, and [Members.Node] does not know
 // the node from then on. A node that is alive, or
 // unknown, is an error: a live one would be there again at once.

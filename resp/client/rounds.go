@@ -168,7 +168,7 @@ func (t *tries) target(w *owners, p *part) *remote {
 			}
 		}
 	}
-	// All have failed: after the pause they begin anew.
+	// All have failed: after the pause they are sent again.
 	t.later = true
 	p.failed = p.failed[:0]
 	if first == nil {

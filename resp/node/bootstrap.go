@@ -164,7 +164,7 @@ func (en *entry) awaitFounder(b membership) error {
 	a, err := en.c.ask(ctx, b.Founder, &question{Kind: askChoice})
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w for %s, which this node has promised to follow, to found the cluster (it holds no data yet: if %s never comes back, empty directories begin anew): %w",
+		return fmt.Errorf("%w for %s, which this node has promised to follow, to found the cluster (it holds no data yet: if %s never comes back, start with empty directories): %w",
 			errWaiting, b.Founder, b.Founder, err)
 	case a.Generation != 0 && a.Generation != b.Generation:
 		return errors.Join(en.undoChoice(b), errChosen)

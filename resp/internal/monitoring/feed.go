@@ -94,7 +94,7 @@ func (f *feed) ask() (pause time.Duration) {
 		f.hears = true
 		f.answerLocked()
 		if dropped > 0 {
-			m.tellLocked(f.remark(strconv.FormatUint(dropped, 10) + " commands of this node are not shown"))
+			m.tellLocked(f.notice(strconv.FormatUint(dropped, 10) + " commands of this node are not shown"))
 		}
 		m.tellLocked(lines)
 		return 0
@@ -121,13 +121,13 @@ func (f *feed) answerLocked() {
 func (f *feed) lostLocked(err error) {
 	if f.hears {
 		f.of.cfg.Logger.Warn("clients of MONITOR may miss commands of a node", "node", f.peer.ID, "err", err)
-		f.of.tellLocked(f.remark("commands of this node may be missing"))
+		f.of.tellLocked(f.notice("commands of this node may be missing"))
 	}
 	f.session, f.hears = "", false
 }
 
-// remark is a line that tells of the node itself.
-func (f *feed) remark(text string) []byte {
+// notice is a line that tells of the node itself.
+func (f *feed) notice(text string) []byte {
 	return Line(time.Now(), 0, f.peer.ID, [][]byte{[]byte(text)})
 }
 

@@ -18,9 +18,9 @@ import (
 // A testNode is Monitors that others reach by calls.
 type testNode struct {
 	*Monitors
-	id   string
-	deaf atomic.Bool // it answers nobody
-	old  atomic.Bool // it does not know RING MONITOR
+	id    string
+	hangs atomic.Bool // it answers nobody
+	old   atomic.Bool // it does not know RING MONITOR
 }
 
 func newTestNode(id string) *testNode {
@@ -45,7 +45,7 @@ func meet(nodes ...*testNode) {
 // serve answers a request of another node, as package resp does.
 func (n *testNode) serve(request []byte, timeout time.Duration) ([]byte, error) {
 	switch {
-	case n.deaf.Load():
+	case n.hangs.Load():
 		time.Sleep(timeout)
 		return nil, errors.New("timeout")
 	case n.old.Load():
@@ -151,11 +151,11 @@ func TestClientDoesNotWaitLongForNodesThatDoNotAnswer(t *testing.T) {
 			t.Errorf("it took %v beside a node of an older version", took)
 		}
 		a.Remove(s)
-		c.deaf.Store(true)
+		c.hangs.Store(true)
 		if took := add(); took != patience {
 			t.Errorf("it took %v beside a node that does not answer", took)
 		}
-		c.deaf.Store(false)
+		c.hangs.Store(false)
 		b.old.Store(false) // it was upgraded
 		time.Sleep(2 * refusedPause)
 		b.Show([]byte("+1\r\n"), Cluster)
@@ -166,7 +166,7 @@ func TestClientDoesNotWaitLongForNodesThatDoNotAnswer(t *testing.T) {
 		a.Remove(s)
 		gone := make(chan struct{})
 		close(gone)
-		c.deaf.Store(true)
+		c.hangs.Store(true)
 		began := time.Now()
 		if a.Add(s, Cluster, gone); time.Since(began) > 0 {
 			t.Error("a client that is gone waits")
@@ -182,12 +182,12 @@ func TestClientIsToldThatLinesOfANodeMayBeMissing(t *testing.T) {
 		s := new(screen)
 		a.Add(s, Cluster, nil)
 		remarks := func() int { return strings.Count(s.seen(), "[0 b] \"commands of this node may be missing\"\r\n") }
-		b.deaf.Store(true)
+		b.hangs.Store(true)
 		time.Sleep(10 * time.Second)
 		if n := remarks(); n != 1 {
 			t.Errorf("%d lines about a node that does not answer", n)
 		}
-		b.deaf.Store(false)
+		b.hangs.Store(false)
 		time.Sleep(2 * time.Second)
 		b.Show([]byte("+1\r\n"), Cluster)
 		if got := s.seen(); got != "+1\r\n" {

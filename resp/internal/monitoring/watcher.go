@@ -29,7 +29,7 @@ const (
 )
 
 var (
-	replyLost = []byte("+LOST\r\n") // the session is not known: the node has to begin anew
+	replyLost = []byte("+LOST\r\n") // the session is not known: the node has to register again
 	replyOK   = []byte("+OK\r\n")
 )
 

@@ -50,7 +50,7 @@ type Operator interface {
 	Agree(ctx context.Context, changes []agreed.Change) (*agreed.Values, error)
 	// Scrub has all nodes compare what they serve with their backups, at once.
 	Scrub(ctx context.Context) error
-	// Recreate makes ranges anew of which no copy is there, or, without any, all of
+	// Recreate makes empty ranges where no copy is left, or, without any, all of
 	// which there is none: empty, or, with from, from that node's copy that was put out
 	// of the set.
 	Recreate(ctx context.Context, ranges []ring.Range, from string) error

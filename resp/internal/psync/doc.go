@@ -42,7 +42,7 @@
 // be missing (keyevents tells), when more keys wait than memory is for, or when no replica was there for
 // repl-backlog-ttl. A replica that comes back within a history goes on where it was, if the backlog reaches back so far.
 // While no replica reads, keys that change wait and nothing is added to the stream; so an absence costs as much of the
-// backlog as was on the way. After the end of a history, replicas begin anew.
+// backlog as was on the way. After the end of a history, replicas start with a full synchronization.
 //
 // Read [Server] first, then history.go, pending.go (which keys wait) and stream.go (the backlog). feeder.go reads keys,
 // snapshot.go sends the file, replica.go is one connection.

@@ -176,7 +176,7 @@ func (l *Table) tryLockBeside(nums []uint16, held uint16) (busy uint16, ok bool)
 }
 
 const (
-	// apartTries is how often LockBackground begins anew while latches change hands quickly.
+	// apartTries is how often LockBackground starts again while latches change hands quickly.
 	apartTries = 8
 	// apartPause and apartLongest are the pauses while it waits for one latch.
 	apartPause   = time.Millisecond
