@@ -52,6 +52,13 @@ var libraryRate = func() int64 {
 	return 4000
 }()
 
+// libraryPause is for how many seconds the libraries go on after each restart, as they do while an orchestrator waits for
+// probes: RINGSIDE_TEST_LIBRARY_PAUSE. Without a pause a large share of all commands falls into handoffs.
+var libraryPause = func() int64 {
+	n, _ := strconv.ParseInt(os.Getenv("RINGSIDE_TEST_LIBRARY_PAUSE"), 10, 32)
+	return n
+}()
+
 // TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut has client libraries with their defaults write and read through
 // one node of three while another node joins, while their own node and two others are stopped by SIGTERM and started
 // again one after the other, and while the one that joined leaves: no command fails. The times that they took are logged.
@@ -128,6 +135,7 @@ func TestClientLibrariesSeeNoErrorWhilePlansAreCarriedOut(t *testing.T) {
 		c.restart(n)
 		c.settled("a", "b", "c", "d")
 		c.copied("a", "b", "c", "d")
+		goesOn("after a restart", libraryPause)
 	}
 	begins("d leaves")
 	client := d.client()
