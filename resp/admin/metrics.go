@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -74,15 +75,32 @@ func NewMetrics(version string, log *slog.Logger) (*Metrics, error) {
 // second; for histograms see [Metrics.ObserveLatency].
 func (m *Metrics) Scope() tally.Scope { return m.scope }
 
-// Handler serves the metrics in the formats of Prometheus.
+// Handler serves the metrics in the formats of Prometheus. A client that reads slowly does not count as one that is
+// told: the text is complete before it is sent.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(describedGatherer{m.registry}, promhttp.HandlerOpts{
+	told := promhttp.HandlerFor(describedGatherer{m.registry}, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelError),
 		ErrorHandling:       promhttp.ContinueOnError,
 		MaxRequestsInFlight: maxScrapes,
 		EnableOpenMetrics:   true,
 	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := textWriter{header: w.Header(), code: http.StatusOK}
+		told.ServeHTTP(&text, r)
+		w.WriteHeader(text.code)
+		_, _ = w.Write(text.Bytes())
+	})
 }
+
+// A textWriter keeps the body of a response.
+type textWriter struct {
+	bytes.Buffer
+	header http.Header
+	code   int
+}
+
+func (w *textWriter) Header() http.Header  { return w.header }
+func (w *textWriter) WriteHeader(code int) { w.code = code }
 
 // Gather returns what the handler serves.
 func (m *Metrics) Gather() ([]*dto.MetricFamily, error) {

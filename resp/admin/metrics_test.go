@@ -1,8 +1,11 @@
 package admin
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -68,4 +71,42 @@ func TestMetrics(t *testing.T) {
 			t.Fatalf("no %q in\n%s", want, body)
 		}
 	}
+}
+
+// A hangingWriter is a client that reads nothing.
+type hangingWriter struct {
+	http.ResponseWriter
+	asked chan<- struct{}
+	reads <-chan struct{}
+}
+
+func (w hangingWriter) Write(p []byte) (int, error) {
+	w.asked <- struct{}{}
+	<-w.reads
+	return w.ResponseWriter.Write(p)
+}
+
+// Clients that do not read their metrics do not hold up those of others.
+func TestSlowReadersDoNotHoldUpScrapes(t *testing.T) {
+	m, err := NewMetrics("1.2.3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	h := m.Handler()
+	asked, reads := make(chan struct{}, 2*maxScrapes), make(chan struct{})
+	var slow sync.WaitGroup
+	for range 2 * maxScrapes {
+		slow.Go(func() {
+			h.ServeHTTP(hangingWriter{httptest.NewRecorder(), asked, reads}, httptest.NewRequest("GET", "/metrics", nil))
+		})
+		<-asked
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "ringside_build_info") {
+		t.Errorf("beside slow readers: %d, %.100q", w.Code, w.Body)
+	}
+	close(reads)
+	slow.Wait()
 }
