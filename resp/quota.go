@@ -114,7 +114,7 @@ func (m *multi) isFull(c *conn, routes *Routes, owner int32, data int) bool {
 	return full
 }
 
-// cmdRingFull tells whether this node refuses writes to a database that is at its quota.
+// cmdRingFull replies whether this node refuses writes to a database that is at its quota.
 func cmdRingFull(x *call) {
 	data, _ := strconv.Atoi(string(x.Args[2]))
 	x.Int(int64(admin.Bit(x.srv.quota.Refuses(data, 0))))

@@ -35,7 +35,7 @@
 //     notes it on the connection (arrived) before it looks whether the connection is parked; a
 //     handler parks first and looks for the note afterwards. One of them sees the other. The note
 //     is removed before a read, never after it.
-//   - What a turn puts off ([Turn.AtEnd]) is done once the round has no turns left. Whoever gives a turn
+//   - What a turn puts off ([Turn.AtEnd]) is done once the round has no turns left. The goroutine that gives turns
 //     does it when it finds nothing to take: a leader before it asks the system again, a helper before it ends or
 //     leaves. Where another leader has taken over meanwhile, the turn does it itself: it notes the work before it
 //     looks at the state, and the new leader looks for work after it has changed the state.

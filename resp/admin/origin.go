@@ -17,7 +17,7 @@ import (
 // AnyHost in [Config.Hosts] has every host name accepted.
 const AnyHost = "*"
 
-// reservedSuffixes are ends of names that nobody can have in the public DNS: RFC 2606, 6761, 6762 and 8375, and what ICANN has
+// reservedSuffixes are ends of names that cannot be registered in the public DNS: RFC 2606, 6761, 6762 and 8375, and what ICANN has
 // set aside for private networks. "svc" is no top-level domain; Kubernetes has services by it.
 var reservedSuffixes = []string{".localhost", ".local", ".internal", ".home.arpa", ".localdomain", ".svc", ".test", ".invalid"}
 

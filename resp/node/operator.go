@@ -56,7 +56,7 @@ func (o operator) Decisions(_ context.Context, n int) (string, error) {
 	return o.n.decisions.Text(n), nil
 }
 
-// mostWhatIf is how many points a plan may have whose author nobody knows: it takes about 600 bytes for each.
+// mostWhatIf is the limit of points in a plan for an unauthenticated client: each takes about 600 bytes.
 const mostWhatIf = 1 << 17
 
 // whatIf plans a change, which the words after RING PLAN name, for the live page, which anybody may see.

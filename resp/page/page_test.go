@@ -234,7 +234,7 @@ func TestStreamsEndWithTheRightsOfTheirUser(t *testing.T) {
 		fakenet.Bubble(t, func(t *testing.T) {
 			p := New(quiet(Config{
 				Status: func(context.Context) (*status.Report, error) { return report(), nil },
-				Auth:   auth, NeedsPassword: func(string) bool { return false }, // so that nobody may log in
+				Auth:   auth, NeedsPassword: func(string) bool { return false }, // so every login is refused
 			}))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()

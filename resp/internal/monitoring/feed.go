@@ -126,7 +126,7 @@ func (f *feed) lostLocked(err error) {
 	f.session, f.hears = "", false
 }
 
-// notice is a line that tells of the node itself.
+// notice is a line of the stream that is about the node itself.
 func (f *feed) notice(text string) []byte {
 	return Line(time.Now(), 0, f.peer.ID, [][]byte{[]byte(text)})
 }

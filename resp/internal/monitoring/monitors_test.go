@@ -19,7 +19,7 @@ import (
 type testNode struct {
 	*Monitors
 	id    string
-	hangs atomic.Bool // it answers nobody
+	hangs atomic.Bool // it sends no replies
 	old   atomic.Bool // it does not know RING MONITOR
 }
 
