@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/acl"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -188,8 +189,8 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.Flags&command.FlagNoAuth == 0:
 		r.msg = command.MsgNoAuth
-	case r.cmd.Protected && !c.mayDebug():
-		r.msg = msgNoDebug
+	case r.cmd.Protected && !admin.MayDebug(c.srv.cfg.Debug, c.net.RemoteAddr()):
+		r.msg = admin.MsgNoDebug
 	case c.from == nil && r.cmd.Between:
 		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.Full, "|", " ")) + " is what nodes send each other"
 	case c.from != nil && !r.cmd.ForNodes:

@@ -55,6 +55,8 @@ func (a adminClient) ChangeUsers(change func(ctx context.Context) error) error {
 	return err
 }
 
+func (a adminClient) Wait(d time.Duration) { a.c.wait(d, nil) }
+
 func (a adminClient) IsNode() bool { return a.c.from != nil }
 
 func (a adminClient) TellNodes(words ...[]byte) (nodes, done int) {

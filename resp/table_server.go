@@ -16,11 +16,6 @@ var serverCommands = []command.Row{
 		Tips:   []string{"request_policy:all_shards", "response_policy:agg_sum"},
 	},
 	{
-		Name: "debug", Arity: -2, Group: "server", Run: byServer(cmdDebug), Protected: true,
-		Waits: true,
-		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagSystem,
-	},
-	{
 		Name: "flushall", Arity: -1, Group: "server", Run: byServer(cmdFlushall),
 		Spread: true,
 		Flags:  command.FlagWrite | command.FlagKeyspace | command.FlagDangerous,

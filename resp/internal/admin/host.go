@@ -76,7 +76,8 @@ type Client interface {
 	// ChangeUsers runs a change of users that the client has ordered, as long as that may take. The client gets its
 	// reply, also if its own user goes.
 	ChangeUsers(change func(ctx context.Context) error) error
-	IsNode() bool // another node has sent the command
+	Wait(d time.Duration) // keeps the client waiting, at most until the server closes
+	IsNode() bool         // another node has sent the command
 	// TellNodes sends a command to all other nodes that seem to be there, and returns how many there are and how
 	// many have carried it out. It sends nothing for what another node has sent, nor for a client that is
 	// redirected: that one sends commands to each node itself.

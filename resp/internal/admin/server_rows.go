@@ -72,6 +72,11 @@ var ServerCommands = []command.Row{
 		},
 	},
 	{
+		Name: "debug", Arity: -2, Group: "server", Run: on(cmdDebug), Protected: true,
+		Waits: true,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagSystem,
+	},
+	{
 		Name: "info", Arity: -1, Group: "server", Run: on(cmdInfo), AsksNodes: true,
 		Flags: command.FlagLoading | command.FlagStale | command.FlagDangerous,
 		Tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},

@@ -1,6 +1,7 @@
-package resp
+package admin
 
 import (
+	"net"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/socket"
@@ -8,12 +9,12 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-const msgNoDebug = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
+// MsgNoDebug is the reply to DEBUG of a client that may not send it.
+const MsgNoDebug = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
 
-// mayDebug reports whether the client may send DEBUG.
-func (c *conn) mayDebug() bool {
-	setting := c.srv.cfg.Debug
-	return setting == "yes" || setting == "local" && socket.IsLoopback(c.net.RemoteAddr())
+// MayDebug reports whether a client of an address may send DEBUG, by enable-debug-command.
+func MayDebug(setting string, client net.Addr) bool {
+	return setting == "yes" || setting == "local" && socket.IsLoopback(client)
 }
 
 func cmdDebug(x *call) {
@@ -23,11 +24,11 @@ func cmdDebug(x *call) {
 		// connection sleeps.
 		seconds, _ := wire.ParseFloat(x.Args[2])
 		if seconds = min(seconds, maxSleep.Seconds()); seconds > 0 {
-			x.conn.wait(time.Duration(seconds*float64(time.Second)), nil)
+			x.client.Wait(time.Duration(seconds * float64(time.Second)))
 		}
 		x.OK()
 	case wire.EqualFold(sub, "help") && len(x.Args) == 2:
-		command.Help(&x.Call, "DEBUG",
+		command.Help(x.Call, "DEBUG",
 			"SLEEP <seconds>",
 			"    Keep this connection waiting.",
 		)
