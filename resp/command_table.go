@@ -35,5 +35,6 @@ func newCommandTable() *command.Table {
 		}
 	}
 	t.ByName["ring|move"].As = t.ByName["move"]
+	t.ByName["ring|debug"].As = t.ByName["debug"]
 	return t
 }

@@ -48,7 +48,7 @@ func storeKeys(c *conn, r *request) {
 	args, n := c.args[r.first:r.last], databaseOf(c)
 	policies := c.srv.policies()
 	r.by = policies
-	if n == 0 && policies == nil && r.cmd.OtherDatabase == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
+	if n == 0 && policies == nil && r.cmd.OtherDatabase == nil && r.cmd.IsOnKey == nil && !slices.ContainsFunc(args[1:], database.MayHaveMark) {
 		return
 	}
 	if r.cmd.OtherDatabase != nil {

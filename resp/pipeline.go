@@ -203,7 +203,7 @@ func (c *conn) resolve(r *request, known *command.Row) {
 		r.msg = c.srv.scripts.Late(c.srv.clock(), time.Duration(c.srv.settings.BusyAfter.Load()))
 	}
 	r.msg = command.Rejection(r.cmd, r.msg)
-	if c.from == nil && r.msg == "" && len(r.cmd.Keys) > 0 {
+	if c.from == nil && r.msg == "" && (len(r.cmd.Keys) > 0 || r.cmd.IsOnKey != nil && r.cmd.IsOnKey(args)) {
 		storeKeys(c, r)
 	}
 }

@@ -80,6 +80,11 @@ var ringCommands = []command.Row{
 				Flags: command.FlagReadonly | command.FlagAdmin | command.FlagNoScript | command.FlagSystem | command.FlagSkipMonitor,
 				Keys:  command.SubKey("RO access"),
 			},
+			{
+				Name: "debug", Arity: 4, Group: "cluster", Run: keys.DebugObject, Between: true,
+				Flags: command.FlagReadonly | command.FlagAdmin | command.FlagNoScript | command.FlagSystem | command.FlagSkipMonitor,
+				Keys:  []command.KeySpec{{Flags: "RO access", Index: 3, Step: 1}},
+			},
 			command.RingGuest("as", -4, byServer(cmdRingAs)),
 			command.RingGuest("users", 3, byServer(cmdRingUsers)),
 			command.RingGuest("enqueue", 5, byServer(cmdRingEnqueue)),

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/database"
@@ -265,7 +266,7 @@ func (x *call) inner(cmd *command.Row, args [][]byte) {
 	x.Row, x.Args, x.InTransaction, x.RefusedByLimit = cmd, args, true, false
 	x.Unit.KeepAbortable(c.growsUnit)
 	x.wrote = x.wrote || cmd.Flags&command.FlagWrite != 0
-	c.execute(cmd, cmd.Run)
+	c.execute(cmp.Or(cmd.As, cmd), cmd.Run)
 	if cmd.Flags&command.FlagWrite != 0 && !c.weighUnit() {
 		x.RefuseRequest = command.MsgUnitTooLarge
 	}

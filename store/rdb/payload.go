@@ -24,6 +24,9 @@ const (
 	OldestVersion = 9
 
 	footerLen = 2 + 8
+
+	// FrameLen is how many bytes a payload has beside its value: the type and the footer.
+	FrameLen = 1 + footerLen
 )
 
 // seal appends the footer to a payload that begins at dst[start].

@@ -31,7 +31,7 @@ func TestCommandRulesStayAsGiven(t *testing.T) {
 		"+get|a -get":                      "-@all -get",
 		"+@all +get|a":                     "+@all +get|a",
 		"+get|a +@string":                  "-@all +get|a +@string",
-		"-@all +@string -incr +debug|a":    "-@all +@string -incr",
+		"-@all +@string -incr +debug|a":    "-@all +@string -incr +debug|a",
 		"+@all -get +set nocommands +mget": "-@all +mget",
 	} {
 		u := acl.NewUser(c, "u", false)

@@ -17,6 +17,9 @@ func MayDebug(setting string, client net.Addr) bool {
 	return setting == "yes" || setting == "local" && socket.IsLoopback(client)
 }
 
+// isDebugOnKey reports whether a call of DEBUG is DEBUG OBJECT key.
+func isDebugOnKey(args [][]byte) bool { return len(args) == 3 && wire.EqualFold(args[1], "object") }
+
 func cmdDebug(x *call) {
 	switch sub := x.Args[1]; {
 	case wire.EqualFold(sub, "sleep") && len(x.Args) == 3:
@@ -29,6 +32,8 @@ func cmdDebug(x *call) {
 		x.OK()
 	case wire.EqualFold(sub, "help") && len(x.Args) == 2:
 		command.Help(x.Call, "DEBUG",
+			"OBJECT <key>",
+			"    Describe the value of a key.",
 			"SLEEP <seconds>",
 			"    Keep this connection waiting.",
 		)

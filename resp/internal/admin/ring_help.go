@@ -24,6 +24,8 @@ func RingHelp(x *command.Call) {
 		"    Return whether the keys of a database are kept together, its quota and which keys are evicted, or change that.",
 		"DATABASES [<count>]",
 		"    Return the number of databases, or raise it.",
+		"DEBUG OBJECT <key>",
+		"    Internal: describe the value of a key.",
 		"DECISIONS [<count>]",
 		"    Show what the cluster has decided, the newest first.",
 		"DEQUEUE <id>",

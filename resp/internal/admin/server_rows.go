@@ -72,7 +72,7 @@ var ServerCommands = []command.Row{
 		},
 	},
 	{
-		Name: "debug", Arity: -2, Group: "server", Run: on(cmdDebug), Protected: true,
+		Name: "debug", Arity: -2, Group: "server", Run: on(cmdDebug), Protected: true, IsOnKey: isDebugOnKey,
 		Waits: true,
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagSystem,
 	},

@@ -19,6 +19,10 @@ func (t *Table) StoredKeys(cmd *Row, args [][]byte, n, databases int, policies *
 		stored[ref.Pos] = database.AppendKey(nil, policies.HeadFor(n, args[ref.Pos]), args[ref.Pos])
 	}
 	switch other, ok := cmd.otherDatabase(args, databases); {
+	case cmd.IsOnKey != nil:
+		return t.ByName["ring|"+cmd.Name], [][]byte{
+			[]byte("RING"), []byte(cmd.Name), args[1], database.AppendKey(nil, policies.HeadFor(n, args[2]), args[2]),
+		}
 	case cmd.Script && len(refs) == 0:
 		if zero, ok := wire.ParseInt(args[2]); ok && zero == 0 && n != 0 {
 			stored[2] = database.AppendKey(nil, database.Head(n), nil) // see ScriptKeys

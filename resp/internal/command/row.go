@@ -78,8 +78,12 @@ type Row struct {
 	// OtherDatabase tells which argument is the number of another database, in which the last of its
 	// keys lies; 0 if none is.
 	OtherDatabase func(args [][]byte) int
-	KeysOfExec    bool // its keys are those of the commands of a transaction, which it runs
-	Rehomes       bool // its keys may be of any form: it is about keys that move within their database
+	// IsOnKey, if set, reports whether a call is of a subcommand on a key, its third word, though Redis' table has neither
+	// subcommands nor keys of the command. The owner of the key runs it, as the subcommand of RING of the same name: see
+	// [Table.StoredKeys].
+	IsOnKey    func(args [][]byte) bool
+	KeysOfExec bool // its keys are those of the commands of a transaction, which it runs
+	Rehomes    bool // its keys may be of any form: it is about keys that move within their database
 
 	// Set when the table is built.
 

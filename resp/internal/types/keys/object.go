@@ -26,30 +26,30 @@ func object(x *command.Call) (store.Value, bool) {
 const maxEmbedded = 44
 
 func cmdObjectEncoding(x *command.Call) {
-	v, ok := object(x)
-	if !ok {
-		return
+	if v, ok := object(x); ok {
+		if name := encodingOf(x, x.Args[2], v); name != "" {
+			x.BulkString(name)
+		}
 	}
+}
+
+// encodingOf returns Redis' name for the form of a value. It has replied, and returns "", if the value cannot be read.
+func encodingOf(x *command.Call, key []byte, v store.Value) string {
 	switch {
 	case v.FieldExpiry != 0 && !v.Raw:
-		x.BulkString("listpackex")
+		return "listpackex"
 	case v.Type == store.Set:
-		if name := sets.Encoding(x, x.Args[2], v); name != "" {
-			x.BulkString(name)
-		}
+		return sets.Encoding(x, key, v)
 	case v.Type == store.List:
-		if name := lists.Encoding(x, x.Args[2], v); name != "" {
-			x.BulkString(name)
-		}
+		return lists.Encoding(x, key, v)
 	case v.Type != store.String:
-		x.BulkString(encodings[v.Type][b2i(v.Raw)])
+		return encodings[v.Type][b2i(v.Raw)]
 	case v.Raw || v.Size > maxEmbedded:
-		x.BulkString("raw")
+		return "raw"
 	case command.IsInt(v.Inline):
-		x.BulkString("int")
-	default:
-		x.BulkString("embstr")
+		return "int"
 	}
+	return "embstr"
 }
 
 // encodings are Redis' names for the forms of a collection: the compact one, and the other.
@@ -68,18 +68,19 @@ func b2i(b bool) int {
 	return 0
 }
 
-// cmdObjectRefcount: Redis shares the small integers, and shows that as the
-// largest number.
 func cmdObjectRefcount(x *command.Call) {
-	v, ok := object(x)
-	if !ok {
-		return
+	if v, ok := object(x); ok {
+		x.Int(refcountOf(v))
 	}
+}
+
+// refcountOf returns how many references there are to a value: Redis shares the small integers, and shows that as the
+// largest number.
+func refcountOf(v store.Value) int64 {
 	if n, ok := wire.ParseInt(v.Inline); ok && v.Type == store.String && !v.Raw && n >= 0 && n < 10_000 {
-		x.Int(math.MaxInt32)
-		return
+		return math.MaxInt32
 	}
-	x.Int(1)
+	return 1
 }
 
 func cmdObjectIdletime(x *command.Call) {
