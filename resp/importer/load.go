@@ -96,6 +96,8 @@ func load(ctx context.Context, r *rdbfile.Reader, target *cluster, cfg *Config) 
 			continue
 		}
 		if by := cfg.Shift.Milliseconds(); by != 0 && e.Kind == rdbfile.Key {
+			moved := *e // the reader keeps the time for the next part
+			e = &moved
 			if e.ExpireAt != 0 {
 				e.ExpireAt = rdb.Later(e.ExpireAt, by)
 			}
@@ -125,7 +127,9 @@ func loadEntry(l *loader, e *rdbfile.Entry, cfg *Config) error {
 	case rdbfile.Key:
 		database, ok := cfg.Filter.database(e.Database)
 		if !ok {
-			l.stats.filtered.Add(1)
+			if e.Part == 0 {
+				l.stats.filtered.Add(1)
+			}
 			return nil
 		}
 		if e.Part == 0 {

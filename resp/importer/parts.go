@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type partWriter struct {
 	again bool // the key has been written before
 
 	lost   bool // the target does not take it
+	over   bool // the key has expired at the target
 	length int64
 	args   [][]byte
 	room   []byte
@@ -55,11 +57,12 @@ func (w *partWriter) writePart(e *rdbfile.Entry) error {
 			return err
 		}
 	}
-	if err := w.elements(e); err != nil {
-		return err
-	}
-	if e.Part == 0 && e.ExpireAt != 0 {
-		if err := w.run(e, []byte("PEXPIREAT"), e.Key, strconv.AppendInt(nil, e.ExpireAt, 10)); err != nil {
+	if !w.over {
+		err := w.elements(e)
+		if err == nil || errors.Is(err, errLost) {
+			err = cmp.Or(w.expire(e), err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -75,6 +78,25 @@ func (w *partWriter) writePart(e *rdbfile.Entry) error {
 		}
 	}
 	return nil
+}
+
+// expire sets the expiry time after each part: the target may have deleted the key before or while the part was written,
+// which then created it again without one. Once the target has expired the key, no more parts are written.
+func (w *partWriter) expire(e *rdbfile.Entry) error {
+	if e.ExpireAt == 0 {
+		return nil
+	}
+	if err := w.run(e, []byte("PEXPIREAT"), e.Key, strconv.AppendInt(nil, e.ExpireAt, 10)); err != nil || time.Now().UnixMilli() < e.ExpireAt {
+		return err
+	}
+	// The clock of the target decides.
+	reply, err := w.ask(e, []byte("EXISTS"), e.Key)
+	if err != nil {
+		return err
+	}
+	n, err := reply.Int()
+	w.over = err == nil && n == 0
+	return err
 }
 
 var errLost = errors.New("not taken")
@@ -160,6 +182,9 @@ func (w *partWriter) flush(e *rdbfile.Entry, t rdb.Type) error {
 			return nil
 		case w.length:
 		default:
+			if err := w.expire(e); err != nil || w.over {
+				return err
+			}
 			return w.lose(e, fmt.Errorf("another client has written to the list: it has %d elements, not %d", length, w.length))
 		}
 	}
@@ -167,14 +192,20 @@ func (w *partWriter) flush(e *rdbfile.Entry, t rdb.Type) error {
 
 // run runs a command that may be repeated.
 func (w *partWriter) run(e *rdbfile.Entry, args ...[]byte) error {
-	_, err := must(w.ctx, w.ring, w.most, args...)
+	_, err := w.ask(e, args...)
+	return err
+}
+
+// ask runs a command that may be repeated, and returns its reply.
+func (w *partWriter) ask(e *rdbfile.Entry, args ...[]byte) (client.Reply, error) {
+	reply, err := must(w.ctx, w.ring, w.most, args...)
 	switch judge(w.ctx, err) {
 	case done:
-		return nil
+		return reply, nil
 	case lost:
-		return w.lose(e, err)
+		return reply, w.lose(e, err)
 	}
-	return fmt.Errorf("target: %w", err)
+	return reply, fmt.Errorf("target: %w", err)
 }
 
 func (w *partWriter) lose(e *rdbfile.Entry, err error) error {
