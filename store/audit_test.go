@@ -62,11 +62,11 @@ func (s *Store) audit(t *testing.T) audit {
 				gens[name(key, h.Gen)] = true
 			}
 		case layout.KindExpiry:
-			_, key, _, err := layout.SplitPlacedKey(k[9:])
+			at, _, key, err := layout.SplitExpiryKey(k)
 			if err != nil {
 				t.Fatal(err)
 			}
-			indexed[name(key, binary.BigEndian.Uint64(k[1:]))] = true
+			indexed[name(key, uint64(at))] = true
 		case layout.KindGarbage:
 			_, key, gen, err := layout.SplitPlacedKey(k[1:])
 			if err != nil {

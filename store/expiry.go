@@ -14,21 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
-// The index of expiry times: one empty entry for each key with an expiry, under
-//
-//	kind | expiry 8 B BE, ms since 1970 | place | length of user key | user key
-//
-// in order of time. So have hashes, under the time before which none of their fields expires. The
-// header decides; an index entry whose header says otherwise (a range that was dropped whole leaves
-// such) is only removed.
-
-func expiryKey(dst []byte, at int64, p Place, key []byte) []byte {
-	dst = append(dst, layout.KindExpiry)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(at))
-	return layout.AppendPlacedKey(dst, p, key)
-}
-
-// expirer removes keys whose time has come, and entries of the index that are wrong.
+// expirer removes keys whose time has come, and entries of the index (see [layout.AppendExpiryKey]) that are wrong.
 type expirer struct {
 	s             *Store
 	expired       atomic.Int64 // keys removed since the store was opened
@@ -72,17 +58,12 @@ func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err err
 	next = from
 	for iter.First(); iter.Valid() && n < expireBatch; iter.Next() {
 		k := iter.Key()
-		if len(k) < 9 {
-			err = layout.ErrKey
-			break
-		}
-		p, key, _, splitErr := layout.SplitPlacedKey(k[9:])
-		if splitErr != nil {
-			err = splitErr
+		at, p, key, splitErr := layout.SplitExpiryKey(k)
+		if err = splitErr; err != nil {
 			break
 		}
 		if n++; !x.s.passive.Contains(p.Token()) { // the others wait for their primary
-			due = append(due, expiring{place: p, key: append([]byte(nil), key...), at: int64(binary.BigEndian.Uint64(k[1:]))})
+			due = append(due, expiring{place: p, key: append([]byte(nil), key...), at: at})
 		}
 		next = append(next[:0:0], k...)
 	}
@@ -213,7 +194,7 @@ func (u *Unit) expire(d *expiring, most int) (gone bool, fields int, err error) 
 		}
 	}
 	if d.at != 0 && h.Expiry != d.at && h.FieldExpiry != d.at && fields == 0 {
-		u.pbuf = expiryKey(u.pbuf[:0], d.at, d.place, d.key)
+		u.pbuf = layout.AppendExpiryKey(u.pbuf[:0], d.at, d.place, d.key)
 		_ = u.ensureBatch().Delete(u.pbuf, nil)
 	}
 	return gone, fields, nil

@@ -115,7 +115,7 @@ func TestWrongIndexEntriesAreRemoved(t *testing.T) {
 	s.set(t, "now", "v", now+1)
 	for _, key := range []string{"stays", "later", "now", "nobody"} {
 		for _, at := range []int64{1, now - 1, now - 2} {
-			index := expiryKey(nil, at, PlaceOf(s.token, []byte(key)), []byte(key))
+			index := layout.AppendExpiryKey(nil, at, PlaceOf(s.token, []byte(key)), []byte(key))
 			if err := s.db.Set(index, nil, pebble.NoSync); err != nil {
 				t.Fatal(err)
 			}

@@ -92,16 +92,12 @@ func (x *expirer) sweepIndex(from []byte, sts []layout.Interval) (next []byte, e
 		n++
 		k := iter.Key()
 		next = append(next[:0], k...)
-		if len(k) < 9 {
-			err = layout.ErrKey
-			break
-		}
-		p, key, _, splitErr := layout.SplitPlacedKey(k[9:])
+		at, p, key, splitErr := layout.SplitExpiryKey(k)
 		if err = splitErr; err != nil {
 			break
 		}
 		if slices.ContainsFunc(sts, func(st layout.Interval) bool { return p >= st.First && p <= st.Last }) {
-			due = append(due, expiring{place: p, key: slices.Clone(key), at: int64(binary.BigEndian.Uint64(k[1:]))})
+			due = append(due, expiring{place: p, key: slices.Clone(key), at: at})
 		}
 	}
 	more := iter.Valid()

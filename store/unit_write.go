@@ -111,12 +111,12 @@ func (f *fieldTimes) updateExpiryIndex(p Place, key []byte, old, h *layout.Heade
 	had, has := [2]int64{old.Expiry, old.FieldExpiry}, [2]int64{h.Expiry, h.FieldExpiry}
 	for i := range 2 {
 		if at := had[i]; at != 0 && at != has[0] && at != has[1] {
-			u.pbuf = expiryKey(u.pbuf[:0], at, p, key)
+			u.pbuf = layout.AppendExpiryKey(u.pbuf[:0], at, p, key)
 			_ = u.ensureBatch().Delete(u.pbuf, nil)
 			u.headers++
 		}
 		if at := has[i]; at != 0 && at != had[0] && at != had[1] {
-			u.pbuf = expiryKey(u.pbuf[:0], at, p, key)
+			u.pbuf = layout.AppendExpiryKey(u.pbuf[:0], at, p, key)
 			_ = u.ensureBatch().Set(u.pbuf, nil, nil)
 			u.headers++
 		}
