@@ -20,6 +20,7 @@ type expirer struct {
 	expired       atomic.Int64 // keys removed since the store was opened
 	expiredFields atomic.Int64
 	rescan        atomic.Bool // expired keys may lie in what the loop has passed
+	off           atomic.Bool // see [Store.SetActiveExpiry]
 	// sweepPending: the index holds entries of dropped ranges.
 	sweepPending atomic.Bool
 	// unfinished are hashes that have more fields to remove than went at a time.
@@ -200,6 +201,14 @@ func (u *Unit) expire(d *expiring, most int) (gone bool, fields int, err error) 
 	return gone, fields, nil
 }
 
+// SetActiveExpiry says whether the store removes by itself what has expired, as it does unless told otherwise, or only
+// what a command finds: for tests of applications.
+func (s *Store) SetActiveExpiry(on bool) {
+	if s.expirer.off.Store(!on); on {
+		s.expirer.rescan.Store(true)
+	}
+}
+
 // loop runs expireDue until the store is closed.
 func (x *expirer) loop() {
 	tick := time.NewTicker(expirePeriod)
@@ -211,12 +220,15 @@ func (x *expirer) loop() {
 			return
 		case <-tick.C:
 		}
+		if x.off.Load() {
+			continue
+		}
 		if period%expireAgain == 0 || x.rescan.Swap(false) {
 			from = []byte{layout.KindExpiry}
 		} else if x.s.counts.Total().Expires == 0 && !x.s.identity.HasFieldTimes() {
 			continue // the index holds nothing but entries of dropped ranges, which can wait
 		}
-		for x.s.AcceptsRemovals() == nil {
+		for !x.off.Load() && x.s.AcceptsRemovals() == nil {
 			var n int
 			var err error
 			n, from, err = x.expireDue(x.s.now(), from)

@@ -211,3 +211,24 @@ func TestPeekIsNoUse(t *testing.T) {
 	s.get(t, "a")
 	idle(0)
 }
+
+// A store that removes nothing by itself keeps what has expired until a command finds it, or it is told to remove it again.
+func TestExpiredKeysStayUntilActiveExpiryIsOn(t *testing.T) {
+	on, off := openTest(t, memConfig(vfs.NewMem(), FsyncNo)), openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer on.mustClose(t)
+	defer off.mustClose(t)
+	off.SetActiveExpiry(false)
+	for i := range 3 { // both look for expired keys equally often
+		off.set(t, fmt.Sprint("k", i), "v", off.now()+1)
+		on.set(t, fmt.Sprint("k", i), "v", on.now()+1)
+		resptest.WaitFor(t, "the key to vanish from the other store", func() bool { return on.Keys() == 0 })
+	}
+	if n := off.Keys(); n != 3 {
+		t.Errorf("%d keys are left, want 3", n)
+	}
+	if _, ok := off.get(t, "k1"); ok || off.Keys() != 2 {
+		t.Errorf("an expired key is shown: %t; %d keys are left, want 2", ok, off.Keys())
+	}
+	off.SetActiveExpiry(true)
+	resptest.WaitFor(t, "expired keys vanish", func() bool { return off.Keys() == 0 })
+}

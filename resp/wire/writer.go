@@ -60,6 +60,32 @@ func (r *Writer) Bool(b bool) {
 	}
 }
 
+// Boolean appends a boolean: one of its own in RESP3, as [Writer.Bool] in RESP2.
+func (r *Writer) Boolean(b bool) {
+	switch {
+	case r.Proto != 3:
+		r.Bool(b)
+	case b:
+		r.Buf = append(r.Buf, "#t\r\n"...)
+	default:
+		r.Buf = append(r.Buf, "#f\r\n"...)
+	}
+}
+
+// BigNumber appends a number of any size as its digits: a big number in RESP3, a bulk string in RESP2.
+func (r *Writer) BigNumber(digits string) {
+	if r.Proto != 3 {
+		r.BulkString(digits)
+		return
+	}
+	r.Buf = append(r.Buf, KindBigNumber)
+	r.Buf = append(r.Buf, digits...)
+	r.Buf = append(r.Buf, '\r', '\n')
+}
+
+// Attribute announces n pairs that tell more of the value behind them. There are none in RESP2.
+func (r *Writer) Attribute(n int) { r.prefix(KindAttribute, n) }
+
 // Bulk appends a bulk string.
 func (r *Writer) Bulk(b []byte) {
 	r.BulkHeader(len(b))
