@@ -37,8 +37,9 @@ type direct struct {
 	at      int      // how far from its own target in them it is, which did not work
 	refuge  string   // where a server that stops has sent it; empty: to its own target
 	looked  time.Duration
-	heard   bool // something came over this connection
-	barren  int  // connections one after the other over which nothing came
+	heard   bool  // something came over this connection
+	barren  int   // connections one after the other over which nothing came
+	refused error // why it could not connect, if it could not when it was last ready
 	out     []byte
 	ends    []int // of each command in out
 	unsent  int
@@ -88,9 +89,9 @@ func (d *direct) ready() bool {
 	}
 	for d.conn == nil {
 		if d.until.Err() != nil || pause > 0 && !sleep(d.until, pause) {
-			return false
+			return d.refused != nil
 		}
-		if err := d.connect(); err != nil {
+		if d.refused = d.connect(); d.refused != nil {
 			pause = min(max(2*pause, minBackoff), maxBackoff)
 		}
 	}
@@ -157,13 +158,15 @@ func (d *direct) add(op *workload.Op) int {
 // send sends what was added. After an error, unsent says how many of the last flights no server can have
 // got whole.
 func (d *direct) send(now time.Duration) error {
-	err := d.conn.hold(now, d.l.cfg.Timeout)
-	n := 0
-	if err == nil {
-		n, err = d.conn.Write(d.out)
+	err, n, secret := d.refused, 0, false
+	if d.conn != nil {
+		_, secret = d.conn.Conn.(*tls.Conn) // what TLS has sent cannot be told
+		if err = d.conn.hold(now, d.l.cfg.Timeout); err == nil {
+			n, err = d.conn.Write(d.out)
+		}
 	}
 	d.unsent = 0
-	if _, secret := d.conn.Conn.(*tls.Conn); err != nil && !secret { // what TLS has sent cannot be told
+	if err != nil && !secret {
 		for i := len(d.ends) - 1; i >= 0 && d.ends[i] > n; i-- {
 			d.unsent++
 		}

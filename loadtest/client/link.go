@@ -9,7 +9,8 @@ import (
 
 // A link is the way of one client's commands to servers. It belongs to one goroutine.
 type link interface {
-	// ready connects, if need be, for as long as it takes; false if the load ends.
+	// ready connects, if need be, for as long as it takes; false if the load ends. If the load ends while
+	// the link cannot connect, it is true, and what is sent fails: an operation has waited for the server.
 	ready() bool
 	// add takes a command that is to be sent, and returns its length in bytes.
 	add(op *workload.Op) int

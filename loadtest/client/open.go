@@ -77,10 +77,17 @@ func (w *worker) openDirect(d *direct, c *workload.Client) {
 
 // turn sends what is due, and takes what comes until more is due.
 func (w *worker) turn(s *schedule, d *direct) error {
+	now := w.l.now()
+	for d.conn == nil { // the load has ended, and what is due has waited for the server
+		if w.l.ctx.Err() != nil || s.begin(w.l.cfg.Pipeline, now) == 0 {
+			return nil
+		}
+		d.abandon(w, d.send(now))
+		w.record()
+	}
 	if d.conn.moved {
 		return d.receive(w) // what is on its way; then the client leaves this connection
 	}
-	now := w.l.now()
 	if s.begin(w.l.cfg.Pipeline-w.flying, now) > 0 {
 		if err := d.send(now); err != nil {
 			return err

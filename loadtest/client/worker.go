@@ -150,11 +150,15 @@ func (w *worker) exchange() {
 func (w *worker) closed(c *workload.Client) {
 	l := w.l
 	backoff := time.Duration(0)
-	for l.asking.Err() == nil && w.link.ready() {
+	for l.asking.Err() == nil {
+		free := l.now()
+		if !w.link.ready() {
+			return
+		}
 		now := l.now()
 		for range l.cfg.Pipeline {
 			op := c.Next()
-			w.begin(op, l.kinds[op.Command], now, now)
+			w.begin(op, l.kinds[op.Command], free, now)
 		}
 		w.exchange()
 		pause := l.cfg.Think

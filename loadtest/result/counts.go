@@ -5,7 +5,7 @@ import "time"
 // counts are what is counted of operations, whatever the piece of time.
 type counts struct {
 	operations, failed, unknown, redirected, read, written int64
-	pause                                                  pause // the longest that ended
+	pause                                                  pause // the longest that ended, or went on
 }
 
 func (c *counts) add(op *Op) {

@@ -20,10 +20,14 @@ const (
 // Failed reports whether it is not as it should be.
 func (o Outcome) Failed() bool { return o != Done }
 
+// unserved reports whether the key could not be used.
+func (o Outcome) unserved() bool { return o == Refused || o == Unknown }
+
 // An Op is one operation that has ended. Times are counted from the beginning of the
 // series.
 type Op struct {
-	// Begin is when it was to begin, and Sent when it was sent: in a closed loop the same.
+	// Begin is when it was to begin, and Sent when it was sent: in a closed loop the same, unless the
+	// client had to connect first.
 	Begin, Sent time.Duration
 	// Command is which of [Config.Commands] it is.
 	Command int

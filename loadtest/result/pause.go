@@ -10,12 +10,13 @@ import (
 // that failed first are, which have the longest pauses.
 const maxFailing = 1 << 16
 
-// A pause is a time in which somebody wanted a key and could not use it. Of times in which
-// nobody asked for it nobody knows: operations that failed one after the other are one
-// pause, up to the end of the last of them, and of that which did not if it was on its way
-// by then.
+// A pause is a time in which a key was wanted and could not be used. Nothing is known of times in
+// which no client asked for it: operations that failed one after the other are one pause, up to
+// the end of the last of them, and of that which did not if it was due by then. A client whose
+// operations fail one after the other has a pause, too, whichever keys it asked for: among many
+// keys, none may be asked for twice while a server is away.
 type pause struct {
-	key         int64
+	key         int64 // of the first operation
 	from, until time.Duration
 }
 
@@ -28,72 +29,48 @@ func (p *pause) widen(o pause) {
 	}
 }
 
+// with is the pause after one more operation has ended.
+func (p pause) with(op *Op, end time.Duration) pause {
+	if op.Outcome.unserved() || op.Begin <= p.until {
+		p.until = max(p.until, end)
+	}
+	return p
+}
+
 // failing knows since when keys cannot be used. The usual run has none, and then it costs a
 // look at a number.
 type failing struct {
 	n     atomic.Int64
 	mu    sync.Mutex
-	since map[int64]streak
+	since map[int64]pause // so far
 }
 
-// A streak is operations on a key that failed one after the other.
-type streak struct {
-	first time.Duration // when the first was sent
-	last  time.Duration // when the last ended
-}
-
-// note takes in an operation that has ended, and returns the longest pause that ended with
-// it: the operation itself was one.
+// note takes in an operation that has ended, and returns the longest pause of its keys so far: the
+// operation itself is one.
 func (f *failing) note(op *Op, end time.Duration) pause {
-	switch {
-	case len(op.Keys) == 0:
-		return pause{}
-	case op.Outcome == Refused || op.Outcome == Unknown:
-		f.fail(op, end)
+	if len(op.Keys) == 0 {
 		return pause{}
 	}
-	p := pause{op.Keys[0], op.Sent, end}
-	if f.n.Load() == 0 {
-		return p
+	longest, fails := pause{op.Keys[0], op.Begin, end}, op.Outcome.unserved()
+	if !fails && f.n.Load() == 0 {
+		return longest
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range op.Keys {
-		if s, ok := f.since[key]; ok {
-			delete(f.since, key)
-			if op.Sent <= s.last {
-				s.last = end
-			}
-			p.widen(pause{key, s.first, s.last})
-		}
-	}
-	f.n.Store(int64(len(f.since)))
-	return p
-}
-
-func (f *failing) fail(op *Op, end time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, key := range op.Keys {
-		s, ok := f.since[key]
+		p, ok := f.since[key]
 		if !ok {
-			if len(f.since) >= maxFailing {
-				continue
-			}
-			s.first = op.Sent
+			p = pause{key, op.Begin, end}
 		}
-		s.last = max(s.last, end)
-		f.since[key] = s
+		p = p.with(op, end)
+		longest.widen(p)
+		switch {
+		case !fails:
+			delete(f.since, key)
+		case ok || len(f.since) < maxFailing:
+			f.since[key] = p
+		}
 	}
 	f.n.Store(int64(len(f.since)))
-}
-
-// end is the longest pause that has not ended.
-func (f *failing) end() (p pause) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for key, s := range f.since {
-		p.widen(pause{key, s.first, s.last})
-	}
-	return p
+	return longest
 }

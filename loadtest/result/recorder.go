@@ -12,8 +12,9 @@ const maxShards = 64
 // A Recorder takes what one client saw. It belongs to one goroutine; those of different
 // clients rarely meet.
 type Recorder struct {
-	s     *Series
-	shard *shard
+	s      *Series
+	shard  *shard
+	failed pause // the last operations, one after the other; zero: the last did not fail
 }
 
 // A shard is what some clients saw that is not in the series yet: of one window, and of one
@@ -59,7 +60,24 @@ func (r *Recorder) Add(end time.Duration, ops []Op) {
 			}
 		}
 		p := s.failing.note(op, end)
+		p.widen(r.note(op, end))
 		d.window.counts.pause.widen(p)
 		d.phase.counts.pause.widen(p)
 	}
+}
+
+// note takes in an operation of the client, and returns the pause of the client so far, zero if it has none.
+func (r *Recorder) note(op *Op, end time.Duration) pause {
+	fails := op.Outcome.unserved()
+	if r.failed == (pause{}) && fails && len(op.Keys) > 0 {
+		r.failed = pause{op.Keys[0], op.Begin, end}
+	}
+	if r.failed == (pause{}) {
+		return pause{}
+	}
+	p := r.failed.with(op, end)
+	if r.failed = p; !fails {
+		r.failed = pause{}
+	}
+	return p
 }

@@ -95,16 +95,16 @@ type Clients struct {
 	Read       int64 `json:"read_bytes"`    // of replies
 	Written    int64 `json:"written_bytes"` // of requests
 	// Latency counts from the moment at which an operation was due; in a closed loop, from when
-	// it was sent.
+	// its client was free to send it, also if the client had to connect first.
 	Latency Latency `json:"latency"`
 	// Service counts from when an operation was sent. It is present in an open loop, where that
 	// differs.
 	Service *Latency `json:"service,omitempty"`
-	// LongestPauseMS is the longest time for which one key could not be used: from the start of
-	// its first failed operation to the end of the last one in a row, or of the next operation if
-	// that had begun by then; or the slowest operation.
+	// LongestPauseMS is the longest time for which one key could not be used, or one client was not
+	// served: from when its first failed operation was due to the end of the last one in a row, or of
+	// the next operation if that was due by then; or the slowest operation.
 	LongestPauseMS float64 `json:"longest_pause_ms"`
-	LongestPauseOf string  `json:"longest_pause_of,omitempty"` // the key
+	LongestPauseOf string  `json:"longest_pause_of,omitempty"` // the key, of several the first
 }
 
 // Latency is a distribution, in microseconds.
@@ -156,7 +156,7 @@ type Event struct {
 
 	Failed         int64   `json:"failed"`           // operations from AtMS until the next event that ended with an error
 	Unknown        int64   `json:"unknown"`          // operations of that time with an unknown outcome
-	LongestPauseMS float64 `json:"longest_pause_ms"` // of any key, in that time
+	LongestPauseMS float64 `json:"longest_pause_ms"` // of any key or client, in that time
 
 	BalanceBefore *Balance `json:"balance_before,omitempty"` // at AtMS
 	BalanceAfter  *Balance `json:"balance_after,omitempty"`  // before the next event

@@ -37,7 +37,7 @@ func NewSeries(cfg SeriesConfig, first string) (*Series, error) {
 	}
 	s := &Series{cfg: cfg}
 	s.windows.length, s.windows.open.latency.digits = cfg.Window, coarse
-	s.failing.since = map[int64]streak{}
+	s.failing.since = map[int64]pause{}
 	for i := range s.shards {
 		s.shards[i].window.latency.digits = coarse
 		s.shards[i].phase = newPhase(len(cfg.Commands))
@@ -47,7 +47,7 @@ func NewSeries(cfg SeriesConfig, first string) (*Series, error) {
 }
 
 // Recorder returns that of client i, counted from 0 on.
-func (s *Series) Recorder(i int) *Recorder { return &Recorder{s, &s.shards[i%maxShards]} }
+func (s *Series) Recorder(i int) *Recorder { return &Recorder{s: s, shard: &s.shards[i%maxShards]} }
 
 // Phase ends the present phase, and begins another. Operations count for the phase in which
 // they end. A phase that has just begun gets the name instead.
@@ -81,13 +81,8 @@ func (s *Series) End(at time.Duration) {
 		return
 	}
 	s.ended = true
-	last := s.phases[len(s.phases)-1]
-	last.until = at
-	p := s.failing.end()
-	last.counts.pause.widen(p)
-	w := window{latency: hist{digits: coarse}}
-	w.counts.pause = p
-	s.windows.merge(max(int64((at-1)/s.cfg.Window), 0), &w)
+	s.phases[len(s.phases)-1].until = at
+	s.windows.merge(max(int64((at-1)/s.cfg.Window), 0), &window{latency: hist{digits: coarse}}) // windows go up to the end
 }
 
 // gather takes in what shards have.
@@ -129,7 +124,10 @@ func (s *Series) Phases() []Phase {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r []Phase
-	for _, p := range s.phases {
+	for i, p := range s.phases {
+		if i < len(s.phases)-1 { // a pause may go on in the next one
+			p.counts.pause.widen(s.windows.pause(p.from, p.until))
+		}
 		r = append(r, s.reportPhase(p))
 	}
 	return r
@@ -159,8 +157,8 @@ func (s *Series) Windows() []Window {
 
 // Between is what clients saw from one time up to another, in windows that ended then, with
 // two significant digits, without a histogram and without times of service. The longest
-// pause is the longest of those that ended then. The last window, which is cut short, belongs
-// to times up to the end.
+// pause is the longest of those that were under way then, up to the end of that time. The last window, which
+// is cut short, belongs to times up to the end.
 func (s *Series) Between(from, until time.Duration) Clients {
 	s.gather()
 	s.mu.Lock()

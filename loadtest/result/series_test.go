@@ -119,7 +119,7 @@ func TestWhichFailuresHaveALatency(t *testing.T) {
 
 func TestLongestPauseOfAKey(t *testing.T) {
 	s := newSeries(t, false)
-	r := s.Recorder(0)
+	add := func(end time.Duration, ops ...Op) { s.Recorder(0).Add(end, ops) } // each by another client
 	pause := func(want float64, of int64) {
 		t.Helper()
 		a := s.All()
@@ -127,27 +127,30 @@ func TestLongestPauseOfAKey(t *testing.T) {
 			t.Errorf("%v of %s, want %v of %d", a.LongestPauseMS, a.LongestPauseOf, want, of)
 		}
 	}
-	r.Add(100*ms, []Op{at(100*ms, 10*ms, 1, Done)})
+	add(100*ms, at(100*ms, 10*ms, 1, Done))
 	pause(10, 1)
-	r.Add(200*ms, []Op{at(200*ms, 20*ms, 2, Refused)}) // from 180
-	r.Add(210*ms, []Op{at(210*ms, 5*ms, 2, Unknown)})  // to 210
-	pause(10, 1)
-	r.Add(300*ms, []Op{at(300*ms, 30*ms, 3, Done)})
-	pause(30, 3)
-	s.Recorder(1).Add(400*ms, []Op{at(400*ms, ms, 2, Done)}) // nobody asked before 399
-	pause(30, 3)
-	r.Add(410*ms, []Op{at(410*ms, 60*ms, 2, Refused)})          // from 350
-	s.Recorder(1).Add(450*ms, []Op{at(450*ms, 42*ms, 2, Done)}) // asked at 408 already
+	add(200*ms, at(200*ms, 20*ms, 2, Refused)) // from 180
+	add(210*ms, at(210*ms, 5*ms, 2, Unknown))  // to 210
+	pause(30, 2)
+	add(300*ms, at(300*ms, 35*ms, 3, Done))
+	pause(35, 3)
+	add(400*ms, at(400*ms, ms, 2, Done)) // nobody asked before 399
+	pause(35, 3)
+	add(410*ms, at(410*ms, 60*ms, 2, Refused)) // from 350
+	add(450*ms, at(450*ms, 42*ms, 2, Done))    // asked at 408 already
 	pause(100, 2)
-	r.Add(500*ms, []Op{at(500*ms, ms, 4, Refused), at(500*ms, ms, 5, Refused)}) // from 499
-	r.Add(600*ms, []Op{at(600*ms, ms, 5, Wrong)})                               // it is there
+	add(500*ms, at(500*ms, ms, 4, Refused), at(500*ms, ms, 5, Refused)) // from 499
+	add(600*ms, at(600*ms, ms, 5, Wrong))                               // it is there
 	several := at(700*ms, ms, 6, Refused)
 	several.Keys = []int64{6, 7}
-	r.Add(700*ms, []Op{several, {Sent: 0, Outcome: Refused}}) // no keys, no pause
-	r.Add(750*ms, []Op{at(750*ms, ms, 4, Refused)})
+	add(700*ms, several, Op{Outcome: Refused}) // no keys, no pause
+	add(750*ms, at(750*ms, ms, 4, Refused))
 	s.End(800 * ms)
 	pause(251, 4)
-	if c := s.Between(0, 350*ms); c.LongestPauseMS != 30 { // that of 100 ended later
+	if c := s.Between(0, 350*ms); c.LongestPauseMS != 35 { // that of 100 ended later
+		t.Errorf("%+v", c)
+	}
+	if c := s.Between(310*ms, 400*ms); c.LongestPauseMS != 50 { // of the 100, so far
 		t.Errorf("%+v", c)
 	}
 	if c := s.Between(420*ms, 500*ms); c.LongestPauseMS != 100 { // and had begun before
@@ -161,16 +164,43 @@ func TestLongestPauseOfAKey(t *testing.T) {
 	}
 }
 
+// TestClientThatIsNotServedHasAPause has one of two clients fail, with another key each time.
+func TestClientThatIsNotServedHasAPause(t *testing.T) {
+	s := newSeries(t, false)
+	r, other := s.Recorder(0), s.Recorder(1)
+	for i := range int64(10) {
+		end := time.Duration(i+1) * 100 * ms
+		r.Add(end, []Op{at(end, ms, i, Refused)})
+		other.Add(end, []Op{at(end, ms, 100+i, Done)})
+		if i == 4 {
+			s.Phase("second", end+ms)
+		}
+	}
+	if p := s.Phases(); p[0].LongestPauseMS != 402 || p[1].LongestPauseMS != 901 || p[1].LongestPauseOf != "key 0" {
+		t.Errorf("%v ms in the first phase, %v in the second, of %s", p[0].LongestPauseMS, p[1].LongestPauseMS, p[1].LongestPauseOf)
+	}
+	r.Add(1200*ms, []Op{at(1200*ms, 250*ms, 10, Done)}) // was due at 950
+	r.Add(2400*ms, []Op{at(2400*ms, ms, 11, Refused)})
+	r.Add(3000*ms, []Op{at(3000*ms, ms, 12, Done), {Outcome: Refused}})
+	s.End(4000 * ms)
+	if all := s.All(); all.LongestPauseMS != 1101 || all.LongestPauseOf != "key 0" {
+		t.Errorf("%v ms of %s", all.LongestPauseMS, all.LongestPauseOf)
+	}
+	if w := s.Windows(); len(w) != 40 {
+		t.Errorf("%d windows", len(w))
+	}
+}
+
 func TestKeysThatFailTakeBoundedMemory(t *testing.T) {
 	s := newSeries(t, false)
 	r := s.Recorder(0)
 	for key := range int64(2 * maxFailing) {
-		r.Add(time.Duration(key), []Op{{Sent: time.Duration(key), Keys: []int64{key}, Outcome: Refused}})
+		r.Add(time.Duration(key), []Op{{Begin: time.Duration(key), Keys: []int64{key}, Outcome: Refused}})
 	}
 	if n := len(s.failing.since); n != maxFailing {
 		t.Errorf("%d keys", n)
 	}
-	r.Add(time.Second, []Op{{Sent: time.Second, Keys: []int64{0}, Outcome: Refused}})
+	r.Add(time.Second, []Op{{Begin: time.Second, Keys: []int64{0}, Outcome: Refused}})
 	s.End(time.Second)
 	if all := s.All(); all.LongestPauseMS != 1000 || all.LongestPauseOf != "key 0" {
 		t.Errorf("%v of %s", all.LongestPauseMS, all.LongestPauseOf)

@@ -111,16 +111,13 @@ func (w *windows) figure(i int) Window {
 
 // between merges those that end after one time and not after another: what happens within a
 // window is the beginning of what comes. Of old windows, the latency is that of all groups with
-// such a window. A pause belongs where it ended: what was under way when a node died began before
-// that.
+// such a window.
 func (w *windows) between(from, until time.Duration) *window {
 	w.pack()
 	sum := &window{latency: hist{digits: coarse}}
+	sum.counts.pause = w.pause(from, until)
 	for i := max(int(from/w.length)-thin, 0); i < len(w.packed); i++ {
 		p := &w.packed[i]
-		if pause := p.counts.pause; pause.until > from && pause.until <= until {
-			sum.counts.pause.widen(pause)
-		}
 		end := time.Duration(i+1) * w.length
 		if end > from && end <= until {
 			sum.counts.merge(&p.counts)
@@ -134,4 +131,17 @@ func (w *windows) between(from, until time.Duration) *window {
 		}
 	}
 	return sum
+}
+
+// pause is the longest that was under way between two times. What comes after them does not count, but what was
+// before does: what was under way when a node died had begun by then.
+func (w *windows) pause(from, until time.Duration) (longest pause) {
+	w.pack()
+	for i := range w.packed {
+		p := w.packed[i].counts.pause
+		if p.until = min(p.until, until); p.until > from {
+			longest.widen(p)
+		}
+	}
+	return longest
 }
