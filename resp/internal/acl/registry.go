@@ -127,7 +127,29 @@ func (r *Registry) Await(ctx context.Context, index uint64) bool {
 	}
 }
 
+// awaitAgreed waits, for a while, until the users of the ACL file are agreed on: soon after the start of a node, unless
+// its cluster agrees on nothing.
+func (r *Registry) awaitAgreed(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, provisionalTimeout)
+	defer stop()
+	for {
+		r.mu.Lock()
+		now, next := r.Now(), r.next
+		r.mu.Unlock()
+		if !now.provisional {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return errProvisional
+		}
+	}
+}
+
 const (
+	// provisionalTimeout is how long a change waits until the users of the ACL file are agreed on.
+	provisionalTimeout = 5 * time.Second
 	// newerTimeout is how long to wait for the change that came first.
 	newerTimeout = 200 * time.Millisecond
 	changeTries  = 20
@@ -136,12 +158,12 @@ const (
 // change has changes decided that are made from the present users, and waits until they are in force. It tries
 // again if others came first. No changes are none.
 func (r *Registry) change(ctx context.Context, from func(now *Users) ([]agreed.Change, error)) error {
-	var err error
+	err := r.awaitAgreed(ctx)
+	if err != nil {
+		return err
+	}
 	for range changeTries {
 		now, known := r.Now(), r.index.Load()
-		if now.provisional {
-			return errProvisional
-		}
 		changes, fault := from(now)
 		if fault != nil || len(changes) == 0 {
 			return fault
