@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -126,6 +127,11 @@ func (a *app) endComparison(ctx context.Context, c *importer.Comparison, err err
 // failImport reports an error, or that it was stopped.
 func (a *app) failImport(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
+		for _, err := range parts(err) {
+			if errors.Is(err, importer.ErrStillPaused) {
+				fmt.Fprintf(a.stderr, "ringside: import: %v\n", err)
+			}
+		}
 		fmt.Fprintln(a.stderr, "ringside: import: stopped")
 		return errStopped
 	}

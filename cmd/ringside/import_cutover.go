@@ -17,7 +17,8 @@ applied all of them, and print how long that took. Reads are not paused. After t
 resume at once, or after --hold, in which the applications can be sent to the cluster.
 
 If the import does not run, is far behind, or does not catch up in time, nothing stays
-paused, and the exit code is 1. The source is a primary of Redis 6.2 or later, or of Valkey;
+paused, and the exit code is 1. Ctrl-C ends the pause, too. If the source cannot be told so,
+the error says until when writes are paused. The source is a primary of Redis 6.2 or later, or of Valkey;
 the import may follow a replica of it. Ringside is refused as a source, since a pause holds
 the clients of one of its nodes alone.`
 

@@ -35,13 +35,18 @@ type CutoverResult struct {
 	HeldUntil time.Time
 }
 
-// Errors of a cutover. Clients of the source can write then.
+// Errors of a cutover. Clients of the source can write then, unless one of them is ErrStillPaused.
 var (
 	// ErrBehind: the import did not catch up in time, or does not run.
 	ErrBehind = errors.New("the import is behind")
 	// ErrNotPaused: a pause of the source's clients does not stop all writes.
 	ErrNotPaused = errors.New("the source cannot be paused")
+	// ErrStillPaused: the source could not be told that its clients may write again.
+	ErrStillPaused = errors.New("writes at the source are still paused")
 )
+
+// unpauseTime bounds the attempt to end the pause of a cutover that was stopped.
+const unpauseTime = 5 * time.Second
 
 // statePoll is how often the state file is read.
 const statePoll = 5 * time.Millisecond
@@ -108,23 +113,45 @@ func (c *cutover) run(ctx context.Context) (*CutoverResult, error) {
 		return nil, err
 	}
 	began := time.Now()
-	if _, err := c.link.do("CLIENT", "PAUSE", strconv.FormatInt((c.cfg.Timeout+c.cfg.Hold).Milliseconds(), 10), "WRITE"); err != nil {
-		return nil, fmt.Errorf("source: %w", err)
+	length := c.cfg.Timeout + c.cfg.Hold
+	if _, err := c.link.do("CLIENT", "PAUSE", strconv.FormatInt(length.Milliseconds(), 10), "WRITE"); err != nil {
+		err = fmt.Errorf("source: %w", err)
+		var refused *refusal
+		if !errors.As(err, &refused) { // the source may have paused them
+			err = errors.Join(err, c.unpause(ctx, began.Add(length)))
+		}
+		return nil, err
 	}
 	result, err := c.reach(ctx)
 	if err != nil {
-		_, undo := c.link.do("CLIENT", "UNPAUSE")
-		return nil, errors.Join(err, undo)
+		return nil, errors.Join(err, c.unpause(ctx, began.Add(length)))
 	}
 	result.Pause = time.Since(began)
 	if c.cfg.Hold > 0 {
-		result.HeldUntil = began.Add(c.cfg.Timeout + c.cfg.Hold)
+		result.HeldUntil = began.Add(length)
 		return result, nil
 	}
-	if _, err := c.link.do("CLIENT", "UNPAUSE"); err != nil {
-		return result, fmt.Errorf("source: %w", err)
+	return result, c.unpause(ctx, began.Add(length))
+}
+
+// unpause lets clients of the source write again, also after the context has ended, and with it the link.
+func (c *cutover) unpause(ctx context.Context, until time.Time) error {
+	if ctx.Err() == nil {
+		if _, err := c.link.do("CLIENT", "UNPAUSE"); err == nil {
+			return nil
+		}
 	}
-	return result, nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unpauseTime)
+	defer cancel()
+	l, err := dial(ctx, &c.cfg.Source)
+	if err == nil {
+		defer l.close()
+		_, err = l.do("CLIENT", "UNPAUSE")
+	}
+	if err != nil {
+		return fmt.Errorf("%w until %s; CLIENT UNPAUSE at the source ends the pause: %w", ErrStillPaused, until.Format(time.TimeOnly), err)
+	}
+	return nil
 }
 
 // reach waits until the import has applied what the source's stream has now.
@@ -138,8 +165,8 @@ func (c *cutover) reach(ctx context.Context) (*CutoverResult, error) {
 	if r.Offset, err = strconv.ParseInt(identity.Field(text, "master_repl_offset"), 10, 64); err != nil {
 		return nil, fmt.Errorf("source: INFO replication has no master_repl_offset: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
+	timeout := time.NewTimer(c.cfg.Timeout)
+	defer timeout.Stop()
 	ticker := time.NewTicker(statePoll)
 	defer ticker.Stop()
 	for {
@@ -160,6 +187,8 @@ func (c *cutover) reach(ctx context.Context) (*CutoverResult, error) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timeout.C:
 			return nil, fmt.Errorf("%w by %d bytes of the stream after %v", ErrBehind, r.Offset-s.Offset, c.cfg.Timeout)
 		}
 	}

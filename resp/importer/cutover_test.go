@@ -97,3 +97,90 @@ func TestCutoverRefusesSourcesThatItCannotPause(t *testing.T) {
 	}
 	do(t, primary, "CLIENT UNPAUSE")
 }
+
+// pausing is a connection to a source. It calls before when its clients are about to be paused.
+type pausing struct {
+	net.Conn
+	before func()
+}
+
+func (c pausing) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "PAUSE\r\n") && !strings.Contains(string(p), "UNPAUSE") {
+		c.before()
+	}
+	return c.Conn.Write(p)
+}
+
+// stopCutover stops a cutover while it waits for an import that does not run any more. When the clients of the source are
+// paused, new connections fail with an error, unless it is nil.
+func stopCutover(t *testing.T, source *redis.Client, refused error) error {
+	t.Helper()
+	do(t, source, "SET key value")
+	state := filepath.Join(t.TempDir(), "state")
+	once(t, followConfig(source, startTarget(t), state))
+	cfg := CutoverConfig{Source: targetConfig(source), State: state, Timeout: time.Hour, Hold: time.Hour}
+	paused := make(chan struct{})
+	cfg.Source.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+		select {
+		case <-paused:
+			if refused != nil {
+				return nil, refused
+			}
+		default:
+		}
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", addr)
+		return pausing{conn, func() {
+			do(t, source, "SET key later")
+			close(paused)
+		}}, err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	over, written := make(chan error, 1), make(chan struct{})
+	go func() {
+		r, err := Cutover(ctx, cfg)
+		if r != nil {
+			t.Errorf("%+v", r)
+		}
+		over <- err
+	}()
+	go func() {
+		defer close(written)
+		select {
+		case <-paused:
+		case <-ctx.Done():
+		}
+		for ctx.Err() == nil {
+			if err := source.Incr(context.Background(), "writes").Err(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	resptest.WaitFor(t, "a client that is held", func() bool {
+		return strings.Contains(source.Info(t.Context(), "clients").Val(), "blocked_clients:1")
+	})
+	cancel()
+	err := <-over
+	if errors.Is(err, ErrStillPaused) {
+		do(t, source, "CLIENT UNPAUSE")
+	}
+	<-written
+	return err
+}
+
+func TestStoppedCutoverEndsThePause(t *testing.T) {
+	err := stopCutover(t, startSource(t, "--repl-diskless-sync-delay", "0"), nil)
+	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrStillPaused) {
+		t.Error(err)
+	}
+}
+
+func TestStoppedCutoverSaysThatThePauseGoesOn(t *testing.T) {
+	refused := errors.New("refused")
+	err := stopCutover(t, startSource(t, "--repl-diskless-sync-delay", "0"), refused)
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrStillPaused) || !errors.Is(err, refused) || !strings.Contains(err.Error(), "CLIENT UNPAUSE") {
+		t.Error(err)
+	}
+}
