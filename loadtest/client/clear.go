@@ -4,34 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// clearPatience is how long [Load.Clear] goes on without having deleted a key.
-const clearPatience = 15 * time.Second
-
-var errNoProgress = errors.New("the server has deleted none for 15s")
-
-// Clear deletes keys 0 to keys-1, and repeats deletions that fail until ctx ends or none
-// succeeds for 15 s. Call it after [Load.Stop], or instead of [Load.Start]. The error says how
+// Clear deletes keys 0 to keys-1, and repeats deletions that fail until ctx ends or none has
+// succeeded for some time. Call it after [Load.Stop], or instead of [Load.Start]. The error says how
 // many keys may be left.
 func (l *Load) Clear(ctx context.Context, keys int64) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	idle := time.AfterFunc(clearPatience, func() { cancel(errNoProgress) })
-	defer idle.Stop()
 	s := sweep{keys: keys, parts: l.sweepers(), op: l.plain("DEL", check.Set)}
-	s.judge = func(_ int64, seen result.Outcome, _ *wire.Reply) (bool, error) {
-		if seen.Failed() {
-			return false, nil
-		}
-		idle.Reset(clearPatience)
-		return true, nil
-	}
+	s.judge = func(_ int64, seen result.Outcome, _ *wire.Reply) (bool, error) { return !seen.Failed(), nil }
 	if err := l.sweep(ctx, &s); err != nil {
 		return fmt.Errorf("client: up to %d of %d keys are not removed: %w", s.left.Load(), keys, err)
 	}

@@ -20,8 +20,8 @@ type filler struct {
 
 // Fill writes keys 0 to keys-1, as fast as it goes, until each is written: where a write
 // fails, there is another. It may be called again, also while clients run. Nothing of it is
-// in the series. The error says how many keys are not written when ctx ends, or that a
-// server will never write them.
+// in the series. The error says how many keys are not written when ctx ends, no write has succeeded
+// for some time, or a server will never write them.
 func (l *Load) Fill(ctx context.Context, keys int64) error {
 	w := &l.cfg.Workload
 	if len(w.Names) > 0 && keys > int64(len(w.Names)) {
@@ -53,14 +53,10 @@ func (l *Load) Fill(ctx context.Context, keys int64) error {
 		}
 		return false, nil
 	}
-	err := l.sweep(ctx, &s)
-	if err == nil {
-		return nil
+	if err := l.sweep(ctx, &s); err != nil {
+		return fmt.Errorf("client: %d of %d keys are not written: %w", s.left.Load(), keys, err)
 	}
-	if why := l.why.Load(); why != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = errors.Join(err, *why)
-	}
-	return fmt.Errorf("client: %d of %d keys are not written: %w", s.left.Load(), keys, err)
+	return nil
 }
 
 // Filled is how many writes of [Load.Fill] have succeeded so far, in all calls together. It
@@ -68,8 +64,8 @@ func (l *Load) Fill(ctx context.Context, keys int64) error {
 func (l *Load) Filled() int64 { return l.filled.Load() }
 
 // Recheck reads every written key once more, after Stop, and judges what
-// is there. What fails is tried again until ctx ends; the error says how many keys have not
-// been read by then.
+// is there. What fails is tried again until ctx ends or no read has succeeded for some time; the error
+// says how many keys have not been read by then.
 func (l *Load) Recheck(ctx context.Context) error {
 	if l.cfg.Check == nil {
 		return errors.New("client: nothing is verified")

@@ -60,3 +60,37 @@ func TestFillEndsAtAPermanentError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSweepsEndWhenNothingSucceeds has a server refuse everything, or go away.
+func TestSweepsEndWhenNothingSucceeds(t *testing.T) {
+	const full, gone = "ERR max number of clients reached", "" // the text of the system
+	var refuses atomic.Pointer[string]
+	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
+		why := refuses.Load()
+		return "-" + full + "\r\n", why != nil, why == nil || *why == full
+	}})
+	cfg := Config{Workload: workloadOf(t, "1 get"), Targets: only(f.addr)}
+	verified(t, &cfg)
+	l := open(t, cfg)
+	if err := l.Fill(within(t), 100); err != nil {
+		t.Fatal(err)
+	}
+	l.patience = 200 * time.Millisecond
+	for _, why := range []string{full, gone} {
+		refuses.Store(&why)
+		for want, sweep := range map[string]func() error{
+			"100 of 100 keys are not written":       func() error { return l.Fill(within(t), 100) },
+			"100 of 100 keys are not read":          func() error { return l.Recheck(within(t)) },
+			"up to 100 of 100 keys are not removed": func() error { return l.Clear(within(t), 100) },
+		} {
+			if err := sweep(); !errors.Is(err, errStuck) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "succeeded for 200ms: "+why) {
+				t.Errorf("%v, want %s: %s", err, want, why)
+			}
+		}
+	}
+	refuses.Store(nil)
+	l.patience = time.Minute
+	if err := l.Fill(within(t), 100); err != nil {
+		t.Errorf("the server is back: %v", err)
+	}
+}

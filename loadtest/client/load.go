@@ -38,6 +38,7 @@ type Load struct {
 	strain strain
 	cpu    time.Duration // when clients began
 
+	patience  time.Duration // of sweeps
 	links     []link
 	fillers   []filler
 	filled    atomic.Int64
@@ -58,7 +59,7 @@ func Open(ctx context.Context, cfg Config) (*Load, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	l := &Load{cfg: cfg, base: time.Now()}
+	l := &Load{cfg: cfg, base: time.Now(), patience: max(sweepPatience, 2*cfg.Timeout)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.asking, l.stop = context.WithCancel(l.ctx)
 	var commands []string

@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
@@ -11,11 +14,18 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// sweepPipeline is how many operations of a connection of a sweep are in flight, at least.
-const sweepPipeline = 64
+const (
+	// sweepPipeline is how many operations of a connection of a sweep are in flight, at least.
+	sweepPipeline = 64
+	// sweepPatience is for how long a sweep goes on in which no operation succeeds, at least.
+	sweepPatience = 15 * time.Second
+)
+
+// errStuck says that a sweep has ended since no operation of it succeeded.
+var errStuck = errors.New("no operation has succeeded for ")
 
 // A sweep sends an operation for each of some keys, over several connections, and repeats those that
-// fail.
+// fail, until none has succeeded for some time.
 type sweep struct {
 	keys  int64   // keys 0 to keys-1, or
 	list  []int64 // these, if keys is their number
@@ -28,7 +38,9 @@ type sweep struct {
 	// judge reports whether a key is done, and an error if the sweep must end.
 	judge func(key int64, seen result.Outcome, r *wire.Reply) (done bool, err error)
 
-	left atomic.Int64 // keys that are not done
+	left    atomic.Int64          // keys that are not done
+	idle    *time.Timer           // ends the sweep, unless a key is done
+	refusal atomic.Pointer[error] // the last error reply since a key was done
 }
 
 // sweep runs a sweep. The error says why keys are left.
@@ -36,6 +48,8 @@ func (l *Load) sweep(ctx context.Context, s *sweep) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.left.Store(s.keys)
+	s.idle = time.AfterFunc(l.patience, func() { cancel(l.stuck(s)) })
+	defer s.idle.Stop()
 	var wg sync.WaitGroup
 	l.labelled(ctx, func(ctx context.Context) {
 		for part := range s.parts {
@@ -53,6 +67,18 @@ func (l *Load) sweep(ctx context.Context, s *sweep) error {
 	return nil
 }
 
+// stuck is the error of a sweep in which no operation succeeds.
+func (l *Load) stuck(s *sweep) error {
+	why := s.refusal.Load()
+	if why == nil {
+		why = l.why.Load()
+	}
+	if why == nil {
+		return fmt.Errorf("%w%v", errStuck, l.patience)
+	}
+	return fmt.Errorf("%w%v: %w", errStuck, l.patience, *why)
+}
+
 // sweepPart handles the keys of one connection until all are done, ctx ends, or judge returns an error.
 func (l *Load) sweepPart(ctx context.Context, s *sweep, part int) (fault error) {
 	w := l.newWorker(l.newLink(ctx, ctx, part))
@@ -67,6 +93,10 @@ func (l *Load) sweepPart(ctx context.Context, s *sweep, part int) (fault error) 
 			s.left.Add(-1)
 		} else {
 			again = append(again, f.keys[0])
+			if r != nil && r.Kind == '-' {
+				refusal := errors.New(string(r.Text))
+				s.refusal.Store(&refusal)
+			}
 		}
 		if err != nil {
 			fault = err
@@ -91,6 +121,10 @@ func (l *Load) sweepPart(ctx context.Context, s *sweep, part int) (fault error) 
 			w.begin(op, kind, now, now)
 		}
 		w.exchange()
+		if len(again) < len(batch) {
+			s.idle.Reset(l.patience)
+			s.refusal.Store(nil)
+		}
 		if len(again) > 0 && !sleep(ctx, minBackoff) {
 			return nil
 		}
