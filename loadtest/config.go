@@ -55,6 +55,15 @@ type Config struct {
 	Settings         []result.Setting
 }
 
+// fleet is the cluster that is made for a contestant.
+func (c *Config) fleet(one *Contestant) cluster.Config {
+	cfg := c.Fleet
+	cfg.Contestant = one.Strategy
+	cfg.SpareFirst = c.Route == client.One
+	cfg.Redirect = c.redirects()
+	return cfg
+}
+
 // redirects reports whether nodes that are made send clients to a key's own node: clients of
 // Redis Cluster that find a slot's node by its number are used to it, and learn by it that
 // a slot has moved.
@@ -99,7 +108,9 @@ func (c *Config) Validate() error {
 // playable says whether the script can be played by a contestant.
 func (c *Config) playable(one *Contestant) error {
 	if !one.runsAlready() {
-		return c.Script.Check(c.Fleet.Nodes)
+		fleet := c.fleet(one)
+		fleet.EnsureDefaults()
+		return errors.Join(fleet.Validate(), c.Script.Check(c.Fleet.Nodes))
 	}
 	for _, s := range c.Script {
 		if s.Event() || s.Kind == StepBalance {

@@ -106,11 +106,7 @@ func (p *play) start(ctx context.Context) error {
 	defer cancel()
 	targets := func() []string { return p.one.Addrs }
 	if !p.one.runsAlready() {
-		cfg := p.cfg.Fleet
-		cfg.Contestant = p.one.Strategy
-		cfg.SpareFirst = cfg.SpareFirst || p.cfg.Route == client.One
-		cfg.Redirect = p.cfg.redirects()
-		f, err := cluster.Start(ctx, cfg)
+		f, err := cluster.Start(ctx, p.cfg.fleet(p.one))
 		if err != nil {
 			return err
 		}

@@ -171,8 +171,8 @@ func parseKeys(text string, most int64) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n > most/factor || n < 0 {
-		return 0, fmt.Errorf("%.40q is not a number of keys up to %d, as in 1000, 500k or 10m", text, most)
+	if err != nil || n > most/factor || n < 1 {
+		return 0, fmt.Errorf("%.40q is not a number of keys from 1 to %d, as in 1000, 500k or 10m", text, most)
 	}
 	return n * factor, nil
 }

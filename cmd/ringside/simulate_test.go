@@ -67,7 +67,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{"--strategies ,", "no strategies"},
 		{"--strategies mod,mod", `"mod" comes twice`},
 		{"--hash slots", `--hash: "slots": use native, fnv1a, md5, murmur3 or slot`},
-		{"--keys 0", "--keys: 0"},
+		{"--keys 0", `--keys: "0" is not a number of keys from 1 to`},
 		{"--keys 999999m", "--keys: "},
 		{"--zipf NaN", "--zipf: "},
 		{"--hot 2:0.5", "hot keys: 2"},
