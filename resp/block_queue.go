@@ -44,6 +44,7 @@ type blocked struct {
 	mu     sync.Mutex
 	keys   map[string]*list.List // of *waiter, by ticket
 	ticket uint64                // the last one that was given out
+	order  uint64                // the last waiter.order
 	remote map[string]*remoteWaiter
 	full   bool               // the server closes: no waiter is registered any more
 	away   map[*conn]struct{} // connections that wait at other nodes
@@ -80,6 +81,8 @@ func (b *blocked) register(w *waiter) bool {
 		w.ticket = b.ticket
 		b.restoreOrder(w)
 	}
+	b.order++
+	w.order = b.order // behind those of its ticket, as enqueue puts it
 	w.state = waitQueued
 	b.count(w, 1)
 	w.spots = make([]*list.Element, len(w.Keys))
@@ -191,7 +194,7 @@ func (b *blocked) next(key []byte, behind *waiter) *waiter {
 		i := slices.IndexFunc(behind.Keys, func(k []byte) bool { return string(k) == string(key) })
 		e = behind.spots[i].Next()
 	} else if behind != nil {
-		for e != nil && e.Value.(*waiter).ticket <= behind.ticket {
+		for e != nil && !behind.isBefore(e.Value.(*waiter)) {
 			e = e.Next()
 		}
 	}
@@ -199,6 +202,12 @@ func (b *blocked) next(key []byte, behind *waiter) *waiter {
 		return nil
 	}
 	return e.Value.(*waiter)
+}
+
+// isBefore reports whether a waiter comes before another one in the queues of both, or came before it. Some have the same
+// ticket: those that restoreOrder puts before the same one.
+func (w *waiter) isBefore(v *waiter) bool {
+	return w.ticket < v.ticket || w.ticket == v.ticket && w.order < v.order
 }
 
 // movers returns the first n waiters for a key that take something from it to another key, those before

@@ -21,6 +21,7 @@ type waiter struct {
 	right  acl.Right
 	took   time.Duration // of its command, until it waits
 	ticket uint64        // its place in all queues: lower is earlier
+	order  uint64        // its place among those of the same ticket, likewise
 	run    string        // of the client's node, if that is another one
 	turn   uint64        // as in request; 0: not known
 	head   database.Head // of its first key: Keys are the connection's, and gone after the wait

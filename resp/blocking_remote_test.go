@@ -317,7 +317,6 @@ func TestOutcomeOfVanishedRemoteWaiter(t *testing.T) {
 	}
 }
 
-// There is one remote waiter of a name, and what another would take is given back.
 // Commands that have come through one node are served in their order, whatever order they arrive in, and behind those of
 // other nodes that waited before. Nodes of earlier versions do not number their commands.
 func TestRemoteWaitersAreServedInTheOrderOfTheirClients(t *testing.T) {
@@ -338,6 +337,27 @@ func TestRemoteWaitersAreServedInTheOrderOfTheirClients(t *testing.T) {
 	}
 }
 
+// Two commands that one of a later number has overtaken get the same place before it, and are both served at once.
+func TestWaitersBeforeTheSameOneAreServedByOneCommand(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	for _, id := range []string{"a-1-1-9", "a-2-1-3", "a-3-1-5", "a-4-1-7", "a-5-1-1"} {
+		if replies, err := forwarded(t, srv, []string{"RING", "ENQUEUE", id, "0", ""}, []string{"BLPOP", "l", "0"}); err != nil || len(replies) != 2 || !strings.HasPrefix(replies[1], "+WAITS ") {
+			t.Fatal(replies, err)
+		}
+	}
+	o := resptest.Dial(t, addr, 2)
+	o.Want(":5", "RPUSH", "l", "0", "1", "2", "3", "4")
+	if n := srv.blocked.queued.Load(); n > 0 {
+		t.Fatalf("%d commands wait, and the list has %s elements", n, o.Do("LLEN", "l"))
+	}
+	for i, id := range []string{"a-5-1-1", "a-2-1-3", "a-3-1-5", "a-4-1-7", "a-1-1-9"} {
+		if replies, err := forwarded(t, srv, []string{"RING", "AWAIT", id}); err != nil || !strings.Contains(replies[0], fmt.Sprint("\r\n", i, "\r\n")) {
+			t.Errorf("%s is not served as number %d: %q, %v", id, i, replies, err)
+		}
+	}
+}
+
+// There is one remote waiter of a name, and what another would take is given back.
 func TestRemoteWaiterIsRegisteredOnce(t *testing.T) {
 	r := routedTest(t, 1)
 	srv := r.servers[0]
