@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -413,6 +414,13 @@ func TestTakeLeavesNothingBehind(t *testing.T) {
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("%v, %v", names, err)
+	}
+	away := filepath.Join(dir, "away")
+	if _, err := Take(t.Context(), TakeConfig{Source: client.Config{Addrs: []string{"127.0.0.1:1"}}, To: away}); err == nil || !strings.HasPrefix(err.Error(), "source: ") {
+		t.Errorf("a source that is away: %v", err)
+	}
+	if _, err := os.Stat(away); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory: %v", err)
 	}
 	m := Manifest{Format: formatVersion, Files: []File{{Name: "../x"}}}
 	text, _ := json.Marshal(&m)

@@ -41,23 +41,22 @@ func Take(ctx context.Context, cfg TakeConfig) (*Manifest, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = new(Progress)
 	}
-	target, err := storage.OpenTarget(ctx, cfg.To, cfg.Access)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close() // once more where all went well, which is no harm
-	t := &taker{cfg: &cfg, target: target}
-	if err := t.claim(ctx); err != nil {
-		return nil, err
-	}
-	defer t.release(ctx)
 	cfg.Source.Route = client.Forward // any node knows the others
 	ring, err := client.Open(ctx, cfg.Source)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	defer ring.Close()
-	t.ring = ring
+	target, err := storage.OpenTarget(ctx, cfg.To, cfg.Access) // after the source, so that one that is away leaves no directory
+	if err != nil {
+		return nil, err
+	}
+	defer target.Close() // once more where all went well, which is no harm
+	t := &taker{cfg: &cfg, target: target, ring: ring}
+	if err := t.claim(ctx); err != nil {
+		return nil, err
+	}
+	defer t.release(ctx)
 	m, err := t.take(ctx)
 	if err == nil {
 		err = t.manifest(ctx, m)

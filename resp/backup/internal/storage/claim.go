@@ -26,11 +26,20 @@ const claimName = "backup.claim"
 // ErrClaimed reports that another run writes into a place.
 var ErrClaimed = errors.New("another backup writes there")
 
+// maxClaimAttempts is how often a run tries to lock the claim while others remove theirs.
+const maxClaimAttempts = 100
+
 // Claim implements Target.
-func (d *directory) Claim(context.Context) error {
+func (d *directory) Claim(ctx context.Context) error {
 	path := filepath.Join(d.path, claimName)
-	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	for range maxClaimAttempts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+		if errors.Is(err, syscall.ELOOP) {
+			return fmt.Errorf("%s is a link, not a claim: remove it, or use another place", path)
+		}
 		if err != nil {
 			return err
 		}
@@ -43,24 +52,37 @@ func (d *directory) Claim(context.Context) error {
 			_ = f.Close()
 			return fmt.Errorf("locking %s failed: %w", path, err)
 		}
-		if d.claim = f; d.Claimed(context.Background()) {
-			return nil
+		d.claim = f
+		mine, err := d.claims()
+		if err != nil || mine {
+			return err
 		}
+		d.claim = nil
 		_ = f.Close() // the run before has removed it meanwhile
 	}
+	return fmt.Errorf("%s: %w: its claim was replaced %d times", d.path, ErrClaimed, maxClaimAttempts)
+}
+
+// claims reports whether the file that is locked is still the claim of the place.
+func (d *directory) claims() (bool, error) {
+	if d.claim == nil {
+		return false, nil
+	}
+	mine, err := d.claim.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := os.Lstat(d.claim.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, now), err
 }
 
 // Claimed implements Target.
 func (d *directory) Claimed(context.Context) bool {
-	if d.claim == nil {
-		return false
-	}
-	mine, err := d.claim.Stat()
-	if err != nil {
-		return false
-	}
-	now, err := os.Lstat(filepath.Join(d.path, claimName))
-	return err == nil && os.SameFile(mine, now)
+	mine, err := d.claims()
+	return err == nil && mine
 }
 
 // Release implements Target.

@@ -423,3 +423,30 @@ func TestClaimIsForOneRun(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimThatIsALinkIsRefused has a link in the place of the claim, which is never the file that was locked.
+func TestClaimThatIsALinkIsRefused(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "x")
+	if err := os.Symlink(elsewhere, filepath.Join(dir, claimName)); err != nil {
+		t.Fatal(err)
+	}
+	to := openSmall(t, dir, Access{})
+	if err := to.Claim(t.Context()); err == nil || errors.Is(err, ErrClaimed) || !strings.Contains(err.Error(), "is a link") || to.Claimed(t.Context()) {
+		t.Errorf("the claim: %v", err)
+	}
+	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of the link: %v", err)
+	}
+	to.Release(t.Context())
+}
+
+func TestClaimEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	to := openSmall(t, t.TempDir(), Access{})
+	if err := to.Claim(ctx); !errors.Is(err, context.Canceled) || to.Claimed(t.Context()) {
+		t.Errorf("%v", err)
+	}
+}
