@@ -277,14 +277,28 @@ func (s *keySpec) after(l *line) int {
 func (c *command) refusal(l *line) error {
 	waits := c.blocks
 	if name := l.arg(0); waits && len(name) > 0 && (name[0] == 'x' || name[0] == 'X') {
-		// XREAD and its like wait only if they are told to.
-		waits = false
-		for i := 1; i < l.args(); i++ {
-			waits = waits || bytes.EqualFold(l.arg(i), []byte("block"))
-		}
+		waits = readBlocks(l)
 	}
 	if waits || c.unshared {
 		return notSent(fmt.Errorf("%w: %s", ErrUnshared, clip(l.arg(0))))
 	}
 	return nil
+}
+
+// readBlocks reports whether XREAD or XREADGROUP has the option BLOCK, without which they do not wait. A key, a group or a
+// consumer may have the name of an option.
+func readBlocks(l *line) bool {
+	for i := 1; i < l.args(); i++ {
+		switch word := l.arg(i); {
+		case bytes.EqualFold(word, []byte("block")):
+			return true
+		case bytes.EqualFold(word, []byte("streams")):
+			return false
+		case bytes.EqualFold(word, []byte("count")), bytes.EqualFold(word, []byte("claim")):
+			i++
+		case bytes.EqualFold(word, []byte("group")):
+			i += 2
+		}
+	}
+	return false
 }

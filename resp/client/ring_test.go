@@ -524,6 +524,20 @@ func TestSomeCommandsNeedAConnectionOfTheirOwn(t *testing.T) {
 				t.Errorf("%v: %v", command, err)
 			}
 		}
+		for _, command := range []string{
+			"XREAD BLOCK 0 STREAMS k $", "xread count 1 block 0 streams k $", "XREADGROUP GROUP g c BLOCK 0 STREAMS k >",
+			"XREADGROUP GROUP streams streams NOACK BLOCK 0 STREAMS k >", "XREADGROUP BLOCK 0 GROUP g c STREAMS k >",
+		} {
+			if err := r.Do(t.Context(), strings.Fields(command)...).Err(); !errors.Is(err, ErrUnshared) {
+				t.Errorf("%s: %v", command, err)
+			}
+		}
+		for _, command := range []string{
+			"XREAD STREAMS block 0", "XREAD COUNT 1 STREAMS k block 0 0", "XREADGROUP GROUP block c STREAMS k >",
+			"XREADGROUP GROUP g block COUNT 1 CLAIM 5 STREAMS block >", "XREADGROUP COUNT 1 GROUP Block Block NOACK STREAMS k >",
+		} {
+			wantText(t, r.Do(t.Context(), strings.Fields(command)...), "n0")
+		}
 		for _, command := range [][]string{nil, {""}} {
 			if err := r.Do(t.Context(), command...).Err(); !errors.Is(err, ErrNotSent) {
 				t.Errorf("%v: %v", command, err)
