@@ -65,6 +65,30 @@ func TestCloseIdleEndsAnAttemptToConnect(t *testing.T) {
 	})
 }
 
+// TestCloseIdleDoesNotWait closes during an attempt to connect that does not end at once.
+func TestCloseIdleDoesNotWait(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		attempts := 0
+		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(context.Context) (net.Conn, error) {
+			if attempts++; attempts > 1 {
+				time.Sleep(time.Minute)
+			}
+			return nil, errors.New("the machine is gone")
+		}})
+		c := Call{Commands: []byte("a"), N: 1}
+		_ = p.Send(&c)
+		_ = c.Wait()
+		time.Sleep(10 * time.Second)
+		start := time.Now()
+		if !p.CloseIdle() || time.Since(start) > 0 {
+			t.Errorf("not closed at once, but after %s", time.Since(start))
+		}
+		if p.Close(); time.Since(start) < 40*time.Second {
+			t.Errorf("Close waited for %s only", time.Since(start))
+		}
+	})
+}
+
 // TestCloseIdleLeavesNoUnknownOutcome closes while many calls are sent: each was answered, or was not sent.
 func TestCloseIdleLeavesNoUnknownOutcome(t *testing.T) {
 	for range 50 {

@@ -155,8 +155,8 @@ func (p *Peer) Close() {
 	p.running.Wait()
 }
 
-// CloseIdle closes the Peer if no call is on its way, and reports whether it has. Calls that are sent from then on fail
-// with ErrNotSent, so none ends with an unknown outcome for it.
+// CloseIdle begins to close the Peer if no call is on its way, and reports whether it has. Calls that are sent from then
+// on fail with ErrNotSent, so none ends with an unknown outcome for it. It does not wait; Close does, and must be called.
 func (p *Peer) CloseIdle() bool {
 	for _, l := range p.links {
 		l.mu.Lock()
@@ -170,9 +170,6 @@ func (p *Peer) CloseIdle() bool {
 	}
 	for _, l := range p.links {
 		l.mu.Unlock()
-	}
-	if idle {
-		p.running.Wait()
 	}
 	return idle
 }

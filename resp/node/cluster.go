@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,6 +70,7 @@ type cluster struct {
 
 	mu        sync.Mutex
 	links     map[string]*link // by node
+	closing   sync.WaitGroup   // links to nodes that have left; mu guards its Go
 	keptConns kept.Conns
 	placement *ring.Placement
 	held      func(ring.Range) bool
@@ -233,8 +236,9 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 
 func (c *cluster) cutLinks() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range c.links {
+	links := slices.Collect(maps.Values(c.links))
+	c.mu.Unlock()
+	for _, l := range links {
 		l.peer.Close()
 	}
 }
@@ -255,6 +259,7 @@ func (c *cluster) close() {
 		_ = c.members.Close()
 	}
 	c.cutLinks()
+	c.closing.Wait() // the engine is closed, so no more begin
 	c.keptConns.Close()
 	if c.bus != nil {
 		_ = c.bus.Close()

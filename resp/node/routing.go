@@ -70,6 +70,8 @@ func (c *cluster) routeLocked() {
 	for id, l := range c.links {
 		if !links[id] && l.peer.CloseIdle() {
 			delete(c.links, id) // of a node that has left, or that gossip has forgotten
+			// Close waits for the link's goroutines, and all that need the routes would wait with it.
+			c.closing.Go(l.peer.Close)
 		}
 	}
 	if awaited {
