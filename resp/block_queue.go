@@ -12,7 +12,7 @@ import (
 // Blocking commands (BLPOP and its like) wait until a key has something for them.
 //
 // A waiter is registered at the node that owns its keys, in the order of arrival; commands that have come through the
-// same node keep the order in which they came there. A unit that writes
+// same node keep the order in which their turns came there. A unit that writes
 // to such a key serves its waiters before any other command can take what was written: after each
 // command, within the unit, under its latches (block_serve.go). A waiter is told once the unit has
 // settled. A client of this node waits on its connection (block_sleep.go), a client of another node

@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/internal/resptest"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -77,6 +78,34 @@ func TestClientsOfAllNodesAreServedInOrder(t *testing.T) {
 			t.Errorf("the last one got %s", got)
 		}
 		push.Want("*($3 $7 $last)", "LRANGE", "{l}2", "0", "-1")
+		r.waits(1, 0)
+	}
+}
+
+// A command waits behind those that came while its client still waited for another key.
+func TestCommandBehindAWaitBeginsToWaitAfterIt(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(r.all(1))
+	for _, addr := range r.addrs {
+		a, b, push := resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2), resptest.Dial(t, addr, 2)
+		if _, err := a.C.Write(wire.AppendRequest(wire.AppendRequest(nil, "BLPOP", "x", "0"), "BLPOP", "y", "0")); err != nil {
+			t.Fatal(err)
+		}
+		r.waits(1, 1)
+		b.Send("BLPOP", "y", "0")
+		r.waits(1, 2)
+		push.Want(":1", "RPUSH", "x", "1")
+		if got := a.Next().String(); got != "*($x $1)" {
+			t.Error(got)
+		}
+		r.waits(1, 2)
+		push.Want(":1", "RPUSH", "y", "first")
+		push.Want(":1", "RPUSH", "y", "second")
+		for client, want := range map[*resptest.Conn]string{a: "*($y $second)", b: "*($y $first)"} {
+			if got := client.Next().String(); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
 		r.waits(1, 0)
 	}
 }

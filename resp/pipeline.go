@@ -41,7 +41,7 @@ type request struct {
 	as          *acl.User          // for whom another node forwards it, if its commands are to be checked
 	judged      bool               // as to whether its keys lie together
 	waits       bool               // it may wait until a key gets something
-	turn        uint64             // if it waits: its number among those of this node's clients, by their arrival
+	turn        uint64             // if it waits: its number among those of this node's clients, by when the requests before it were over
 	shown       bool               // to monitors
 	fixed       bool               // it is not run once a database is swapped
 	stored      bool               // its keys are stored ones, where written has the client's; see storeKeys
@@ -92,6 +92,9 @@ func (c *conn) runResolved() {
 			continue
 		}
 		restoreKeys(c, c.reqs[i:])
+		if r := &c.reqs[i]; r.waits && r.turn == 0 && c.from == nil {
+			r.turn = c.srv.blocked.turns.Add(1)
+		}
 		if c.answerReleased(&c.reqs[i]) {
 			i++
 			continue
@@ -182,9 +185,7 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	if r.msg == "" && r.cmd.Script && c.srv.pause.Active() {
 		asReadOnly(c, r)
 	}
-	if r.waits = r.msg == "" && r.cmd.MayWait(args); r.waits && c.from == nil {
-		r.turn = c.srv.blocked.turns.Add(1)
-	}
+	r.waits = r.msg == "" && r.cmd.MayWait(args)
 	switch {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.Flags&command.FlagNoAuth == 0:
