@@ -63,6 +63,7 @@ var catalog = sync.OnceValue(func() *acl.Catalog { return acl.NewCatalog(newComm
 func (s *Server) SetValues(values *agreed.Values, generation, index uint64) {
 	s.users.Set(values, generation, index)
 	s.quota.Agreed(values)
+	s.settings.Chunks.Store(values.Of(agreed.ListsName).Version != 0)
 }
 
 // LoadUsers has the users of the ACL file agreed on, if nothing is agreed on yet. It is for the start of a node, once

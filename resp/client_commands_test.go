@@ -52,7 +52,7 @@ var sharedConnection = strings.Fields(`acl cluster command config function laten
 	info lastsave shutdown time debug swapdb wait waitaof bgrewriteaof bgsave lolwut replicaof role save slaveof pfselftest loadlevels
 	ring|info ring|explain ring|locate ring|nodes ring|placement ring|status ring|rehome ring|decisions ring|plan ring|balance
 	ring|strategy ring|leave ring|forget ring|pause ring|resume ring|throttle ring|backup ring|backups ring|databases ring|database
-	ring|scrub ring|recreate ring|pin ring|user ring|help`)
+	ring|format ring|scrub ring|recreate ring|pin ring|user ring|help`)
 
 // A command that changes its connection would change it for later callers, so clients that share connections
 // refuse it. A new command of the table is in the client's list, or above.

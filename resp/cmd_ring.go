@@ -13,8 +13,6 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-const msgNoPlacement = "ERR this node is not in a cluster and has no placement"
-
 // cmdRingInfo is what INFO ring tells, and how this connection is routed.
 func cmdRingInfo(x *call) {
 	w := new(admin.Info)
@@ -86,30 +84,13 @@ func cmdLoadlevels(x *call) {
 	admin.LoadLevels(&x.Call, l, x.srv.moves(), x.srv.Load())
 }
 
-// cmdRingPlacement is RING PLACEMENT [TEXT]: the placement in one of the two forms that
-// [ring.Placement] can read.
+// cmdRingPlacement is RING PLACEMENT [TEXT].
 func cmdRingPlacement(x *call) {
-	routes := x.srv.routes.Load()
-	switch {
-	case len(x.Args) > 3 || len(x.Args) == 3 && !wire.EqualFold(x.Args[2], "text"):
-		x.Error(command.MsgSyntax)
-	case routes == nil:
-		x.Error(msgNoPlacement)
-	case len(x.Args) == 3:
-		text, err := routes.Placement.MarshalText()
-		if err != nil {
-			x.Fail(err)
-			return
-		}
-		x.Verbatim(string(text))
-	default:
-		b, err := routes.Placement.MarshalBinary()
-		if err != nil {
-			x.Fail(err)
-			return
-		}
-		x.Bulk(b)
+	var p *ring.Placement
+	if routes := x.srv.routes.Load(); routes != nil {
+		p = routes.Placement
 	}
+	admin.RingPlacement(&x.Call, p)
 }
 
 // cmdRingLocate tells where a key lies and who has it.
@@ -196,7 +177,7 @@ func cmdRingAck(x *call) {
 // cmdHashmask lists the buckets.
 func cmdHashmask(x *call) {
 	if routes := x.srv.routes.Load(); routes == nil {
-		x.Error(msgNoPlacement)
+		x.Error(admin.MsgNoPlacement)
 	} else if placement.Hashmasks(&x.Call, routes.Placement) != nil {
 		x.Error(x.srv.hashmaskError())
 	}

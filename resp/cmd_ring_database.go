@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/keyspace"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
@@ -29,6 +30,23 @@ func cmdRingDatabases(x *call) {
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Databases(ctx, n) })
+}
+
+// cmdRingFormat is RING FORMAT [LATEST]: it tells in which form new data is written, or has the nodes agree on the latest.
+func cmdRingFormat(x *call) {
+	switch chunks := x.srv.settings.Chunks.Load(); {
+	case len(x.Args) == 2:
+		x.BulkString(admin.FormatOf(chunks))
+	case len(x.Args) > 3 || !wire.EqualFold(x.Args[2], "latest"):
+		x.Error(command.MsgSyntax)
+	case chunks:
+		x.OK()
+	default:
+		x.order(func(ctx context.Context, o Operator) error {
+			_, err := o.Agree(ctx, agreed.LatestForms())
+			return err
+		})
+	}
 }
 
 // drainTimeout is how long a change of a policy waits for requests that run, and holds others.

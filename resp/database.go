@@ -265,7 +265,8 @@ func (s swapper) Drained(change uint64) bool {
 	return drained
 }
 
-// initTypeGate has the server agree with the other nodes before there is the first JSON value or filter.
+// initTypeGate has the server agree with the other nodes before there is the first JSON value or filter. It has no other
+// nodes to agree with on lists with chunks if it is not part of a cluster.
 func initTypeGate(s *Server) {
 	s.types.Values = func() *agreed.Values {
 		if routes := s.routes.Load(); routes != nil {
@@ -273,6 +274,7 @@ func initTypeGate(s *Server) {
 		}
 		return nil
 	}
+	s.settings.Chunks.Store(s.cfg.Operator == nil)
 	if operator := s.cfg.Operator; operator != nil {
 		s.types.Agree = func(ctx context.Context, change agreed.Change) error {
 			_, err := operator.Agree(ctx, []agreed.Change{change})

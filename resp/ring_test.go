@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/orders"
 	"github.com/ringside-kv/ringside/ring"
@@ -44,8 +45,8 @@ const noLoad = " $operations_per_second :0 $bytes_per_second :0 $hottest_operati
 func TestHashmaskListsBuckets(t *testing.T) {
 	r := routedTest(t, 2)
 	o := resptest.Dial(t, r.addrs[0], 2)
-	o.Want("-"+msgNoPlacement, "HASHMASK")
-	o.Want("-"+msgNoPlacement, "RING", "PLACEMENT")
+	o.Want("-"+admin.MsgNoPlacement, "HASHMASK")
+	o.Want("-"+admin.MsgNoPlacement, "RING", "PLACEMENT")
 	o.Want("*($primaries :1 $backups :0 $pending :0 $pending_keys :0 $pending_bytes :0 $pending_items :0"+noLoad+")", "LOADLEVELS")
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
 	// In the order of their ids; the ranges' order is that of the ids' bits reversed.

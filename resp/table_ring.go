@@ -128,6 +128,7 @@ var ringCommands = []command.Row{
 			command.RingOrder("backups", 3, byServer(cmdRingBackups)),
 			command.RingOrder("databases", -2, byServer(cmdRingDatabases)),
 			command.RingOrder("database", -3, byServer(cmdRingDatabase)),
+			command.RingOrder("format", -2, byServer(cmdRingFormat)),
 			command.RingOrder("scrub", -2, byServer(cmdRingScrub)),
 			command.RingOrder("recreate", -3, byServer(cmdRingRecreate)),
 			command.RingOrder("pin", 3, byServer(cmdRingPin)),

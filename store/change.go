@@ -5,19 +5,16 @@ import (
 	"iter"
 )
 
-// A ChangeSink is called with the keys that a unit has changed, once the changes can be read
-// and before any reply tells of them, with the latches of the keys held: by several goroutines
-// at a time. author is what [Unit.SetAuthor] said. It must neither block nor call the store, nor keep
-// the keys.
+// A ChangeSink is called with the keys that a unit has changed, once the changes can be read and before any reply tells
+// of them, with the latches of the keys held: by several goroutines at a time. author is what [Unit.SetAuthor] said. It
+// must neither block nor call the store, nor keep the keys.
 //
-// If what it returns is not nil, replies that tell of the changes wait for more than
-// durability: told is called when that is there, must not block, and calls done once it is
-// enough, from any goroutine.
+// If what it returns is not nil, replies that tell of the changes wait for more than durability: told is called when
+// that is there, must not block, and calls done once it is enough, from any goroutine.
 type ChangeSink func(author int64, keys iter.Seq[[]byte]) (told func(done func()))
 
-// OnChange has a sink told of what units change. What follows another store's units is none of
-// its own; Clear and what drops ranges do not tell either. nil ends that; calls may be under
-// way then.
+// OnChange has a sink told of what units change. What follows another store's units is none of its own; Clear and what
+// drops ranges do not tell either. nil ends that; calls may be under way then.
 func (s *Store) OnChange(sink ChangeSink) {
 	if sink == nil {
 		s.onChange.Store(nil)

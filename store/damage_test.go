@@ -567,8 +567,8 @@ func TestWrongDirectory(t *testing.T) {
 			cfg.Hash = "slot"
 			return cfg
 		}, ErrMismatch, []string{"--hash native", "--hash slot"}},
-		{"version", identityOf(`{"format": 7, "strategy": "buckets", "hash": "native", "id": "x"}`),
-			ErrFormat, []string{"version 7", "versions 1 to 6", "another directory"}},
+		{"version", identityOf(`{"format": 8, "strategy": "buckets", "hash": "native", "id": "x"}`),
+			ErrFormat, []string{"version 8", "versions 1 to 7", "another directory"}},
 		{"identity is no JSON", identityOf("{"), ErrDamaged, []string{identity.File, "restore"}},
 		{"identity is empty", identityOf(""), ErrDamaged, []string{identity.File, "restore"}},
 		{"foreign file", func(t *testing.T) Config {

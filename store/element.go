@@ -15,19 +15,17 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
-// An element is an entry of a collection that is not whole: a value under a sub key, which
-// is not empty. What sub keys and values mean is the affair of the collection's type; the
-// store knows only their order.
+// An element is an entry of a collection that is not whole: a value under a sub key, which is not empty. What sub keys
+// and values mean is the affair of the collection's type; the store knows only their order.
 
-// PutWhole makes all, in the form of its type, the collection at key, with v's expiry.
-// v is what Get returned and what Get would return then. The unit must hold the key's
-// latch.
+// PutWhole makes all, in the form of its type, the collection at key, with v's expiry. v is what Get returned and what
+// Get would return then. The unit must hold the key's latch.
 func (u *Unit) PutWhole(key []byte, v *Value, typ Type, all []byte) {
 	u.PutWholeTimed(key, v, typ, all, 0)
 }
 
-// Split makes the collection at key one of elements, with none at first and with v's
-// expiry; v as with PutWhole. An error means that nothing was changed.
+// Split makes the collection at key one of elements, with none at first and with v's expiry; v as with PutWhole. An
+// error means that nothing was changed.
 func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 	gen, err := u.s.newGeneration()
 	if err != nil {
@@ -36,23 +34,31 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 	u.long.staging = append(u.long.staging, stagedValue{place: v.place, key: key, gen: gen})
 	u.s.cache.Begin(gen)
 	old := v.header()
-	h := layout.Header{Type: typ, Flags: flagOf(v.Raw), Expiry: v.Expiry, Gen: gen}
+	h := layout.Header{Type: typ, Flags: v.flags(), Expiry: v.Expiry, Gen: gen}
 	u.putValue(key, v, &old, &h)
 	return nil
 }
 
-// PutHead notes how many elements a collection has, how many bytes they hold, and what
-// else its type wants to know; v as with PutWhole.
+// PutHead notes how many elements a collection has, how many bytes they hold, and what else its type wants to know, in
+// memory that is not of v; v as with PutWhole. What v had is overwritten if it is a list with chunks.
 func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 	u.PutHeadTimed(key, v, count, size, head, 0)
 }
 
-// putHeadAgain is putValue where the unit's last change is c, which v is of: with another head
-// only what the elements hold is new to account.
+// putHeadAgain is putValue where the unit has a change of the key, c, which v is of: with another head only what the
+// elements hold is new to account. Heads of lists with chunks are long, so that the new one takes the place of the old.
 func (u *Unit) putHeadAgain(key []byte, c *change, v *Value, h *layout.Header) {
-	start := len(u.lines)
-	u.lines = h.Append(u.lines)
-	c.line = u.lines[start:len(u.lines):len(u.lines)]
+	if h.Flags&layout.FlagChunks != 0 && cap(c.line) >= layout.MaxHead+len(h.Value) {
+		c.line = h.Append(c.line[:0])
+	} else {
+		start := len(u.lines)
+		u.lines = h.Append(u.lines)
+		n := len(u.lines) - start
+		if h.Flags&layout.FlagChunks != 0 {
+			u.lines = append(u.lines, make([]byte, layout.MaxHead+n)...)
+		}
+		c.line = u.lines[start : start+n : len(u.lines)]
+	}
 	u.headChanges++
 	if d := int64(h.Bytes) - v.Size; d != 0 {
 		u.deltas = counts.AppendDelta(u.deltas, counts.Delta{
@@ -63,29 +69,20 @@ func (u *Unit) putHeadAgain(key []byte, c *change, v *Value, h *layout.Header) {
 	v.Inline = c.line[len(c.line)-len(h.Value):] // what h has may change
 }
 
-// Construct makes the collection at key one of the elements that fill sets, however many,
-// with a head: they are written as they come, before there is a key that has them. fill says how many
-// they are and how many bytes they hold; it may read what v is still. There is no expiry
-// then. v is as with PutWhole; with an error nothing was changed. It wraps ErrDuplicate if
-// there are fewer elements than fill says, since it has set one twice.
+// Construct makes the collection at key one of the elements that fill sets, however many, with a head: they are written
+// as they come, before there is a key that has them. fill says how many they are and how many bytes they hold; it may
+// read what v is still. There is no expiry then. v is as with PutWhole; with an error nothing was changed. It wraps
+// ErrDuplicate if there are fewer elements than fill says, since it has set one twice.
 func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	return u.ConstructOrders(key, v, typ, head, 1, fill)
 }
 
-// ConstructOrders is Construct for a collection that has each element in so many orders, and
-// so many entries for it.
+// ConstructOrders is Construct for a collection that has each element in so many orders, and so many entries for it.
 func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	return u.ConstructTimed(key, v, typ, func(set func(sub, value []byte) error) (Built, error) {
 		count, size, err := fill(set)
 		return Built{Count: count, Size: size, Entries: count * orders, Head: head}, err
 	})
-}
-
-func flagOf(raw bool) uint8 {
-	if raw {
-		return layout.FlagRaw
-	}
-	return 0
 }
 
 // putValue is put for what v says of the key, and v says it of what is there now.
@@ -97,9 +94,8 @@ func (u *Unit) putValue(key []byte, v *Value, old, h *layout.Header) {
 	v.set(&now, p)
 }
 
-// SetElement sets one element; v is what Get returned, of a collection that is not whole.
-// The unit must hold the key's latch. The number and size of the elements, if they change, are noted by
-// a head afterwards.
+// SetElement sets one element; v is what Get returned, of a collection that is not whole. The unit must hold the key's
+// latch. The number and size of the elements, if they change, are noted by a head afterwards.
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 	u.ensureBatch()
 	u.touch(key)
@@ -114,16 +110,15 @@ func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	u.elements.Add(pending.Change{Place: v.place, Key: u.copyBytes(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true})
 }
 
-// LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told
-// to remove it, with others: nobody asks for it before it is set again.
+// LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told to remove it, with
+// others: nobody asks for it before it is set again.
 func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
 	u.elements.Add(pending.Change{Place: v.place, Key: u.copyBytes(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true, Left: true})
 }
 
-// RemoveElements removes all elements with sub keys from one up to, not including, another;
-// the rest is as with RemoveElement. There may be no fields among them, and an item that was
-// removed so must not be asked for by Element before it is set again: its line in the cache
-// stays.
+// RemoveElements removes all elements with sub keys from one up to, not including, another; the rest is as with
+// RemoveElement. There may be no fields among them, and an item that was removed so must not be asked for by Element
+// before it is set again: its line in the cache stays.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	if f := from[0]; f <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 || f <= TimedKind && bytes.Compare(to, []byte{TimedKind}) > 0 {
 		panic("store: fields are removed one by one")
@@ -139,11 +134,10 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	u.elements.Remove(lower, upper)
 }
 
-// writeElements puts the changes of elements into the batch, where ranges that were removed
-// are already. A memtable takes in what follows the key before at once, and searches for all
-// else: so those that came from the last to the first, as LPUSH has them, are turned round, and
-// what is in two orders is written in one after the other, since members that are popped
-// follow each other in one of them.
+// writeElements puts the changes of elements into the batch, where ranges that were removed are already. A memtable
+// takes in what follows the key before at once, and searches for all else: so those that came from the last to the
+// first, as LPUSH has them, are turned round, and what is in two orders is written in one after the other, since
+// members that are popped follow each other in one of them.
 func (u *Unit) writeElements() {
 	list := u.elements.List
 	if pending.Descending(list) {
@@ -198,8 +192,8 @@ func (u *Unit) copyBytes(b []byte) []byte {
 	return u.lines[start:len(u.lines):len(u.lines)]
 }
 
-// Element returns the value of an element; v is what Get returned in a unit that holds
-// the key's latch, or what GetWhole returned. The result is valid until the unit ends.
+// Element returns the value of an element; v is what Get returned in a unit that holds the key's latch, or what
+// GetWhole returned. The result is valid until the unit ends.
 func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool, err error) {
 	k := u.elementKey(key, v, sub)
 	if e := u.elements.Find(k); e != nil {
@@ -254,9 +248,8 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	return value, true, closer.Close()
 }
 
-// ElementChanges is a number that rises with each change of an element which the unit makes,
-// and when it runs again: as long as it stays the same, and a latch is held, so do the
-// elements of that latch's keys.
+// ElementChanges is a number that rises with each change of an element which the unit makes, and when it runs again: as
+// long as it stays the same, and a latch is held, so do the elements of that latch's keys.
 func (u *Unit) ElementChanges() uint64 { return u.elements.Version }
 
 // IsSameCollection reports whether both are the same collection, which is not whole, of one key.
@@ -264,14 +257,13 @@ func (v *Value) IsSameCollection(other *Value) bool {
 	return v.gen != 0 && v.gen == other.gen && v.place == other.place
 }
 
-// optimisticReads is how often a reader without latch tries to see a header and an element of
-// one moment before it has writers wait.
+// optimisticReads is how often a reader without latch tries to see a header and an element of one moment before it has
+// writers wait.
 const optimisticReads = 3
 
-// GetElement returns what Get does and, if that is a collection which is not whole, one of
-// its elements as of the same moment: that whose sub key is what sub says, if anything, which
-// is called with the value, perhaps more than once. The results are valid until the unit
-// ends.
+// GetElement returns what Get does and, if that is a collection which is not whole, one of its elements as of the same
+// moment: that whose sub key is what sub says, if anything, which is called with the value, perhaps more than once. The
+// results are valid until the unit ends.
 func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value []byte, ok bool, err error) {
 	p := u.Place(key)
 	l := &u.s.latches[latch.Of(p)]
@@ -315,8 +307,8 @@ func (u *Unit) elementAt(key []byte, v *Value, sub func(*Value) []byte) (value [
 	return u.Element(key, v, k)
 }
 
-// GetWhole is Get for whoever reads more than one element: all that Element and Elements
-// find with its result is of one moment.
+// GetWhole is Get for whoever reads more than one element: all that Element and Elements find with its result is of one
+// moment.
 func (u *Unit) GetWhole(key []byte) (Value, error) {
 	v, err := u.Get(key)
 	if err != nil || v.gen == 0 || v.Type.IsBytes() || u.holds(v.place) {
@@ -331,10 +323,10 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 	return v, nil
 }
 
-// Recall returns what was remembered last of the collection that v is, or nil. It may be of an
-// earlier state, or of one that never came about.
+// Recall returns what was remembered last of the collection that v is, or nil. It may be of an earlier state, or of one
+// that never came about.
 func (u *Unit) Recall(v *Value) any { return u.s.recall.Get(v.gen) }
 
-// Remember keeps something, of about so many bytes, that nobody changes any more, for Recall
-// with the same collection; it may be forgotten at any time.
+// Remember keeps something, of about so many bytes, that nobody changes any more, for Recall with the same collection;
+// it may be forgotten at any time.
 func (u *Unit) Remember(v *Value, what any, bytes int) { u.s.recall.Put(v.gen, what, bytes) }

@@ -9,13 +9,13 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
-// An Elements goes over elements of a collection in the order of their sub keys, as they are
-// when it is made: of what the unit changes meanwhile, it sees nothing. In a unit without the
-// key's latch there is only one at a time. The caller closes it.
+// An Elements goes over elements of a collection in the order of their sub keys, as they are when it is made: of what
+// the unit changes meanwhile, it sees nothing. In a unit without the key's latch there is only one at a time. The
+// caller closes it.
 type Elements = elements.Walk
 
-// Elements returns those with sub keys from one up to, not including, another; an empty to
-// is no bound. v is as with Element. It goes backwards if back is set.
+// Elements returns those with sub keys from one up to, not including, another; an empty to is no bound. v is as with
+// Element. It goes backwards if back is set.
 func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Elements {
 	src := source{u.s}
 	b := elements.Bounds{Prefix: len(u.elementKey(key, v, nil)), Back: back}

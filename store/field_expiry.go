@@ -9,31 +9,30 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/walk"
 )
 
-// Fields of a hash can expire. Which ones do, and when, is the affair of the hash's form; the
-// store knows the time before which none does, which the header says, and keeps the key in the
-// index of expiry times under it. At that time it has [Config.ExpireFields] remove the fields.
+// Fields of a hash can expire. Which ones do, and when, is the affair of the hash's form; the store knows the time
+// before which none does, which the header says, and keeps the key in the index of expiry times under it. At that time
+// it has [Config.ExpireFields] remove the fields.
 
 // fieldTimes puts headers of hashes whose fields expire.
 type fieldTimes struct{ u *Unit }
 
-// PutWholeTimed is PutWhole for a hash no field of which expires before a time, in ms since
-// 1970; 0: none ever does.
+// PutWholeTimed is PutWhole for a hash no field of which expires before a time, in ms since 1970; 0: none ever does.
 func (f *fieldTimes) PutWholeTimed(key []byte, v *Value, typ Type, all []byte, first int64) {
 	old := v.header()
-	h := layout.Header{Type: typ, Flags: flagOf(v.Raw), Expiry: v.Expiry, FieldExpiry: first, Value: all}
+	v.Chunks = false
+	h := layout.Header{Type: typ, Flags: v.flags(), Expiry: v.Expiry, FieldExpiry: first, Value: all}
 	f.u.putValue(key, v, &old, &h)
 }
 
-// PutHeadTimed is PutHead for a hash no field of which expires before a time, in ms since
-// 1970; 0: none ever does.
+// PutHeadTimed is PutHead for a hash no field of which expires before a time, in ms since 1970; 0: none ever does.
 func (f *fieldTimes) PutHeadTimed(key []byte, v *Value, count, size int64, head []byte, first int64) {
 	u := f.u
 	h := layout.Header{
-		Type: v.Type, Flags: flagOf(v.Raw), Expiry: v.Expiry, FieldExpiry: first, Gen: v.gen,
+		Type: v.Type, Flags: v.flags(), Expiry: v.Expiry, FieldExpiry: first, Gen: v.gen,
 		Count: uint64(count), Bytes: uint64(size), Value: head,
 	}
-	if n := len(u.changes); n > 0 && first == v.FieldExpiry && u.changes[n-1].of(v.place, key) {
-		u.putHeadAgain(key, &u.changes[n-1], v, &h)
+	if c := u.find(v.place, key); c != nil && first == v.FieldExpiry {
+		u.putHeadAgain(key, c, v, &h)
 		return
 	}
 	old := v.header()
@@ -46,8 +45,8 @@ type Built struct {
 	Entries     int64 // for them
 	Head        []byte
 	FieldExpiry int64
-	// Apart are two kinds of sub keys that the same element must not have an entry of both of;
-	// 0: there are none.
+	Chunks      bool // see [Value.Chunks]
+	// Apart are two kinds of sub keys that the same element must not have an entry of both of; 0: there are none.
 	Apart [2]byte
 }
 
@@ -58,6 +57,9 @@ func (f *fieldTimes) ConstructTimed(key []byte, v *Value, typ Type, fill func(se
 	gen, err := u.long.buildValue(key, v.place, func(c *valueBuilder) error {
 		built, err := fill(c.set)
 		h.Count, h.Bytes, h.Value, h.FieldExpiry = uint64(built.Count), uint64(built.Size), built.Head, built.FieldExpiry
+		if built.Chunks {
+			h.Flags = layout.FlagChunks
+		}
 		if err == nil {
 			err = c.holds(built.Entries)
 		}
@@ -82,9 +84,9 @@ func (f *fieldTimes) ConstructTimed(key []byte, v *Value, typ Type, fill func(se
 // and requests have a processor less.
 const fieldBatch = 64
 
-// ExpireFieldsOnRead is for a command that has read v, a hash at key of which fields may be due:
-// it removes some of them, as a read of an expired key removes that. What is left, and what v still
-// says where the unit does not hold the key's latch, is for the caller not to see.
+// ExpireFieldsOnRead is for a command that has read v, a hash at key of which fields may be due: it removes some of
+// them, as a read of an expired key removes that. What is left, and what v still says where the unit does not hold the
+// key's latch, is for the caller not to see.
 func (f *fieldTimes) ExpireFieldsOnRead(key []byte, v *Value) error {
 	u := f.u
 	remove := u.s.cfg.ExpireFields
@@ -113,8 +115,8 @@ func (f *fieldTimes) ExpireFieldsOnRead(key []byte, v *Value) error {
 	return u.expireApart(v.place, key, v.FieldExpiry)
 }
 
-// expireFields removes fields of a hash, up to so many, whose time has come. It returns how many it
-// has removed, and whether there may be more.
+// expireFields removes fields of a hash, up to so many, whose time has come. It returns how many it has removed, and
+// whether there may be more.
 func (f *fieldTimes) expireFields(p Place, key []byte, h *layout.Header, most int) (n int, more bool, err error) {
 	u := f.u
 	remove := u.s.cfg.ExpireFields
@@ -127,8 +129,8 @@ func (f *fieldTimes) expireFields(p Place, key []byte, h *layout.Header, most in
 	return n, v.Exists() && v.FieldExpiry != 0 && v.FieldExpiry <= u.now, err
 }
 
-// expireApart removes what is due of a key, or of its fields, in a unit of its own: its time came
-// at so many ms since 1970. What this unit has read waits for that.
+// expireApart removes what is due of a key, or of its fields, in a unit of its own: its time came at so many ms since
+// 1970. What this unit has read waits for that.
 func (f *fieldTimes) expireApart(p Place, key []byte, at int64) error {
 	u := f.u
 	n, err := u.s.expirer.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)

@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/store/internal/identity"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // FormatVersion is the version of everything in a data directory; see package identity.
@@ -37,14 +38,16 @@ func (s *Store) recordOpened() {
 // ErrMismatch. Call Assign before other goroutines use the store.
 func (s *Store) Assign(node string) error { return s.identity.Assign(node) }
 
-// ensureFormat makes the directory one that may hold values of a type, or fields which expire if it is a hash,
-// before a unit writes the first. If that is not possible the unit fails.
-func ensureFormat(u *Unit, typ Type) {
-	ensure := u.s.identity.EnsureFieldTimes
-	if typ.IsOfModule() {
-		ensure = u.s.identity.EnsureObjects
+// ensureFormat makes the directory one that may hold such a header before a unit writes the first: of a type of a module,
+// of a list with chunks, or else of a hash with fields that expire. If that is not possible the unit fails.
+func ensureFormat(u *Unit, h *layout.Header) {
+	version := identity.FieldVersion
+	if h.Type.IsOfModule() {
+		version = identity.ObjectVersion
+	} else if h.Type == List {
+		version = identity.ChunkVersion
 	}
-	if err := ensure(); err != nil {
+	if err := u.s.identity.Ensure(version); err != nil {
 		u.Fail(fmt.Errorf("%w: %w", ErrReadOnly, err))
 	}
 }

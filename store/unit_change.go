@@ -58,13 +58,12 @@ func (u *Unit) setChange(p Place, key, line []byte, base, gen uint64) {
 	}
 }
 
-// HeadChanges is a number that rises with each change of a header which the unit makes, and
-// when it runs again: as long as it stays the same, Get returns of a key that the unit has
-// changed what it did.
+// HeadChanges is a number that rises with each change of a header which the unit makes, and when it runs again: as long
+// as it stays the same, Get returns of a key that the unit has changed what it did.
 func (u *Unit) HeadChanges() uint64 { return u.headChanges }
 
-// Changed reports whether the unit has changed a key since it was last applied; Get
-// then takes no reading, and cannot fail.
+// Changed reports whether the unit has changed a key since it was last applied; Get then takes no reading, and cannot
+// fail.
 func (u *Unit) Changed(key []byte) bool {
 	return len(u.changes) > 0 && u.find(u.Place(key), key) != nil
 }

@@ -15,9 +15,8 @@ func (u *Unit) ensureBatch() *pebble.Batch {
 	return u.batch
 }
 
-// put makes h the header of key; old is what load returned. It goes into the batch when the
-// unit is applied, so that of many commands on a key one is written. The result is h as it is
-// going to be written.
+// put makes h the header of key; old is what load returned. It goes into the batch when the unit is applied, so that of
+// many commands on a key one is written. The result is h as it is going to be written.
 func (u *Unit) put(p Place, key []byte, old, h *layout.Header) (line []byte) {
 	start := len(u.lines)
 	u.lines = h.Append(u.lines)
@@ -31,22 +30,22 @@ func (u *Unit) remove(p Place, key []byte, old *layout.Header) {
 	u.noteHeader(p, key, nil, old, &layout.Header{})
 }
 
-// noteHeader notes what writeHeaders is to write of a key, which must stay as it is until then;
-// line is h, or nil if the key goes.
+// noteHeader notes what writeHeaders is to write of a key, which must stay as it is until then; line is h, or nil if
+// the key goes.
 func (u *Unit) noteHeader(p Place, key, line []byte, old, h *layout.Header) {
 	if !u.holds(p) {
 		panic("store: write to a key whose latch is not held")
 	}
 	u.ensureBatch()
-	if h.FieldExpiry != 0 || h.Type.IsOfModule() {
-		ensureFormat(u, h.Type)
+	if h.FieldExpiry != 0 || h.Type.IsOfModule() || h.Flags&layout.FlagChunks != 0 {
+		ensureFormat(u, h)
 	}
 	u.setChange(p, key, line, old.Gen, h.Gen)
 	u.updateIndexes(p, key, old, h)
 }
 
-// writeHeaders puts headers into the batch, and those that are to be dirty lines into another one, which it
-// returns; nil if there are none.
+// writeHeaders puts headers into the batch, and those that are to be dirty lines into another one, which it returns;
+// nil if there are none.
 func (u *Unit) writeHeaders() (dirty *pebble.Batch) {
 	for i := range u.changes {
 		c := &u.changes[i]
@@ -67,8 +66,8 @@ func (u *Unit) writeHeaders() (dirty *pebble.Batch) {
 	return dirty
 }
 
-// updateIndexes brings counts, the expiry index and the garbage of a replaced value up
-// to date with a change from old to h, either of which may be no value.
+// updateIndexes brings counts, the expiry index and the garbage of a replaced value up to date with a change from old
+// to h, either of which may be no value.
 func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 	var d counts.Delta
 	d.Slice, d.Database = layout.SliceOf(p), uint16(database.Of(key))
@@ -104,8 +103,8 @@ func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 	}
 }
 
-// updateExpiryIndex has the index of expiry times say what h does in place of old. Both times of
-// a key may be the same, and its entry then one.
+// updateExpiryIndex has the index of expiry times say what h does in place of old. Both times of a key may be the same,
+// and its entry then one.
 func (f *fieldTimes) updateExpiryIndex(p Place, key []byte, old, h *layout.Header) {
 	u := f.u
 	had, has := [2]int64{old.Expiry, old.FieldExpiry}, [2]int64{h.Expiry, h.FieldExpiry}

@@ -30,6 +30,12 @@ var (
 // TypesName is the name of the value by which the nodes have agreed that there may be JSON values and filters.
 const TypesName = "types"
 
+// ListsName is the name of the value by which the nodes have agreed that lists may have chunks.
+const ListsName = "lists"
+
+// LatestForms are the changes by which nodes that have not agreed on forms of data agree on the latest ones.
+func LatestForms() []Change { return []Change{{Name: ListsName, Body: "chunks"}} }
+
 // AtomicUsers begins the names of the values that say that a user's transactions and scripts are undone by an error.
 const AtomicUsers = "atomic/"
 

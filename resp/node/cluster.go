@@ -227,6 +227,7 @@ func openCluster(n *Node, own strategy.Config) (c *cluster, err error) {
 	c.done.Go(func() { c.values.Run(c.ctx) })
 	c.done.Go(func() { loadUsers(c) })
 	c.done.Go(func() { keepZone(c) })
+	c.done.Go(func() { useLatestForms(c) })
 	if cfg.RecreateAfter > 0 {
 		c.done.Go(c.recreation.recreateLost)
 	}

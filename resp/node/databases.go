@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/database"
@@ -68,6 +69,22 @@ func agreementOf(c *cluster) *agreement.Changer {
 func keepZone(c *cluster) {
 	k := zones.Keeper{Node: c.n.id, Zone: c.n.cfg.Zone, Table: c.table, Agree: agreementOf(c).Agree, Logger: c.n.cfg.Logger}
 	k.Run(c.ctx, c.entry.enteredCh)
+}
+
+// useLatestForms has the cluster agree on the latest forms of data if this start has founded it for that. It gives up
+// once a node of an earlier build is there: RING FORMAT LATEST is for later.
+func useLatestForms(c *cluster) {
+	tries := 10
+	agreement.Until(c.ctx, c.entry.enteredCh, c.n.cfg.Logger, "the latest forms of data are not agreed on yet", func(ctx context.Context) error {
+		if tries--; tries < 0 || !c.entry.latestForms.Load() {
+			return nil
+		}
+		_, err := agreementOf(c).Agree(ctx, agreed.LatestForms())
+		if errors.Is(err, agreed.ErrChanged) {
+			return nil // another node was first
+		}
+		return err
+	})
 }
 
 // Agree implements resp.Operator.

@@ -53,6 +53,7 @@ type entry struct {
 	committed              atomic.Bool   // the choice cannot be undone any more
 	entered                atomic.Bool   // this start is registered
 	enteredCh              chan struct{} // closed when this start is registered
+	latestForms            atomic.Bool   // this start has founded a cluster that is to use the latest forms of data
 }
 
 // enter brings the node into a cluster: the one of its directory, one that it joins, or one that it
@@ -199,6 +200,8 @@ func (en *entry) foundCluster(generation uint64) error {
 	ctx, cancel := context.WithTimeout(en.c.ctx, enterTimeout)
 	defer cancel()
 	_, err = en.c.table.Found(ctx, f)
+	// Who founds a cluster with one database may want nodes of earlier builds in it.
+	en.latestForms.Store(err == nil && cfg.Databases > 1 && !cfg.env.OldForms)
 	return err
 }
 

@@ -393,7 +393,7 @@ func TestWatchedKeyThatMovesCountsAsChanged(t *testing.T) {
 func TestOlderNodesMoveNoKeys(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		speaks := map[string]bus.Versions{"c": {Oldest: 3, Newest: bus.MovesVersion - 1}}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions = speaks[cfg.ID] })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.env.OldForms = speaks[cfg.ID], true })
 		c.three()
 		c.fillDatabase(3, 10)
 		values := func(st *table.State) any { return st.Values() }

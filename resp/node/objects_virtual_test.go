@@ -162,7 +162,7 @@ func TestTypesNeedNodesThatKnowThem(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.TypesVersion - 1}
 		speaks := map[string]bus.Versions{"b": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions = speaks[cfg.ID] })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.env.OldForms = speaks[cfg.ID], true })
 		c.three()
 		for _, args := range [][]any{{"JSON.SET", "j", "$", "1"}, {"BF.ADD", "f", "x"}, {"JSON.MSET", "j", "$", "1"}} {
 			text, err := c.do("a", args...)

@@ -237,7 +237,7 @@ func TestOlderNodesStayOutOfClustersWithPolicies(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.PoliciesVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions = speaks[cfg.ID] })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.env.OldForms = speaks[cfg.ID], true })
 		c.three()
 		policies := func(st *table.State) any { return st.Policies() }
 		c.refusedUnchanged("a", "the build of node c cannot have policies of databases: upgrade it first", policies, "RING", "DATABASE", "1", "TOGETHER")

@@ -175,7 +175,7 @@ func TestSwapIsSeenByAllThatKnowsDatabases(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.SwapsVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions = speaks[cfg.ID] })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.env.OldForms = speaks[cfg.ID], true })
 		c.three()
 		if _, err := c.do("a", "SWAPDB", "0", "1"); err == nil || !strings.Contains(err.Error(), "the build of node c cannot swap databases: upgrade it first") {
 			t.Errorf("SWAPDB beside an older node: %v", err)

@@ -168,6 +168,7 @@ func TestTraceEndsAtANodeOfAnOlderVersion(t *testing.T) {
 			if cfg.ID == "b" {
 				cfg.env.Versions = bus.Versions{Oldest: 3, Newest: 15}
 			}
+			cfg.env.OldForms = true
 		})
 		c.three()
 		c.backups(1)

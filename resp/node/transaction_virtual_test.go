@@ -187,6 +187,7 @@ func TestAtomicUserIsUndoneAtAllNodes(t *testing.T) {
 			if cfg.ID == "c" {
 				cfg.env.Versions = bus.Versions{Oldest: 3, Newest: 15}
 			}
+			cfg.env.OldForms = true
 		})
 		c.three()
 		c.backups(1)

@@ -116,7 +116,7 @@ func TestOlderNodesStayOutOfClustersWithUsers(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		old := bus.Versions{Oldest: 3, Newest: bus.ValuesVersion - 1}
 		speaks := map[string]bus.Versions{"c": old}
-		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions = speaks[cfg.ID] })
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.env.Versions, cfg.env.OldForms = speaks[cfg.ID], true })
 		c.three()
 		values := func(st *table.State) any { return st.Values() }
 		c.refusedUnchanged("a", "the build of node c cannot have agreed values: upgrade it first", values, "ACL", "SETUSER", "u", "on")

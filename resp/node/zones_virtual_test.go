@@ -143,6 +143,7 @@ func TestZonesWaitForBuildsThatKnowThem(t *testing.T) {
 		given := false
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 			fewerRanges(cfg)
+			cfg.env.OldForms = true
 			if cfg.env.Versions = speaks[cfg.ID]; given && cfg.env.Versions != old {
 				cfg.Zone = zone[cfg.ID]
 			}

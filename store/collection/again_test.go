@@ -26,7 +26,7 @@ func TestReopenedCollectionIsCurrent(t *testing.T) {
 	push := func(u *store.Unit, l *List, was int64) {
 		t.Helper()
 		opened(u, l, was)
-		if err := l.Push([]byte("e"), false); err != nil {
+		if err := l.Push(false, []byte("e")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestPoppedElementsAreRemovedLater(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 100 {
-				if err := l.Push(fmt.Append(nil, i), false); err != nil {
+				if err := l.Push(false, fmt.Append(nil, i)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -132,7 +132,7 @@ func TestPoppedElementsAreRemovedLater(t *testing.T) {
 						t.Fatal(ok, err)
 					}
 				}
-				if err := l.Push([]byte("new"), front); err != nil {
+				if err := l.Push(front, []byte("new")); err != nil {
 					t.Fatal(err)
 				}
 				if left := l.before + l.behind; left > 52 {

@@ -96,7 +96,8 @@ func (b *base) setRaw(raw bool) {
 	if b.v.Whole() {
 		b.unit.PutWholeTimed(b.key, &b.v, b.typ, b.v.Inline, b.v.FieldExpiry)
 	} else {
-		b.unit.PutHeadTimed(b.key, &b.v, b.v.Count, b.v.Size, b.v.Inline, b.v.FieldExpiry)
+		b.form = append(b.form[:0], b.v.Inline...)
+		b.unit.PutHeadTimed(b.key, &b.v, b.v.Count, b.v.Size, b.form, b.v.FieldExpiry)
 		b.put = b.unit.HeadChanges()
 	}
 }

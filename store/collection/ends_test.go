@@ -163,14 +163,14 @@ func TestTrimLeavesFewElementsInPlace(t *testing.T) {
 		l.MaxPacked = 1
 		in(t, s, func(u *store.Unit) {
 			for i := range 20 {
-				if err := errors.Join(l.Open(u, []byte("l")), l.Push(fmt.Append(nil, i), front)); err != nil {
+				if err := errors.Join(l.Open(u, []byte("l")), l.Push(front, fmt.Append(nil, i))); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}, "l")
 		for round := range int64(50) {
 			in(t, s, func(u *store.Unit) {
-				err := errors.Join(l.Open(u, []byte("l")), l.Push([]byte("a"), front), l.Push([]byte("b"), front))
+				err := errors.Join(l.Open(u, []byte("l")), l.Push(front, []byte("a")), l.Push(front, []byte("b")))
 				if front {
 					err = errors.Join(err, l.Trim(0, 19))
 				} else {

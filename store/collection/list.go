@@ -23,10 +23,18 @@ import (
 // would have one of its own, which Pebble has to carry down to where the element lies. How
 // many places before the first, and behind the last, may have some is in the header behind
 // first, two uvarints, unless there are none.
+//
+// A list may have chunks; see list_chunk.go.
 type List struct {
 	base
+	// Chunks: the elements of a list that is changed may be kept in chunks.
+	Chunks         bool
 	first          int64
 	before, behind int64
+	last           int64 // of a list with chunks: the number behind the last element
+	front, back    end
+	stale          bool        // rangeRemoved
+	spare          []byte      // scratch
 	near           store.Items // scratch
 	// oddMost is 0 but in tests.
 	oddMost int64
@@ -67,17 +75,27 @@ func (l *List) OpenWhole(u *store.Unit, key []byte) error {
 // as l is not opened again; otherwise they are for Range.
 func (l *List) OpenRange(u *store.Unit, key []byte, bounds func(n int64) (from, to int64)) (*store.Items, error) {
 	var malformed error
-	v, ok, err := u.GetItems(key, func(v *store.Value) ([]byte, int64) {
+	var from, to int64
+	v, ok, err := u.GetItems(key, func(v *store.Value) ([]byte, int64, bool) {
 		l.v = *v
 		if malformed = l.readHead(); malformed != nil || v.Whole() {
-			return nil, 0
+			return nil, -1, false
 		}
-		from, to := bounds(v.Count)
-		l.sub = l.at(l.sub[:0], from)
-		return l.sub, to - from + 1
+		if from, to = bounds(v.Count); from > to {
+			return nil, -1, false
+		}
+		from, to = l.first+from, l.first+to
+		first, n := from, to-from+1
+		if v.Chunks {
+			first, n = l.nearFront(from, to)
+		}
+		return l.itemKey(first), n, !l.stale
 	}, &l.near)
 	if err = errors.Join(err, malformed); err != nil {
 		return nil, err
+	}
+	if ok && l.v.Chunks {
+		ok = l.nearBack(from, to)
 	}
 	if !ok {
 		return nil, l.OpenWhole(u, key)
@@ -99,14 +117,17 @@ func (l *List) opened(u *store.Unit, key []byte, v store.Value, steady bool, err
 }
 
 func (l *List) readHead() error {
-	if l.first, l.before, l.behind = 0, 0, 0; l.v.Whole() {
+	if l.begin(); l.v.Whole() {
 		return nil
 	}
 	n, w := binary.Varint(l.v.Inline)
 	if w <= 0 {
 		return errList
 	}
-	l.first = n
+	l.first, l.last = n, n+l.v.Count
+	if l.v.Chunks {
+		return l.readChunks(l.v.Inline[w:])
+	}
 	if rest := l.v.Inline[w:]; len(rest) > 0 {
 		before, w := binary.Uvarint(rest)
 		if w <= 0 || before > maxLeft {
@@ -123,13 +144,15 @@ func (l *List) readHead() error {
 
 // at returns the sub key of an element, which need not exist.
 func (l *List) at(dst []byte, i int64) []byte {
-	return binary.BigEndian.AppendUint64(append(dst, kindItem), uint64(l.first+i)^1<<63)
+	return appendNumber(append(dst, kindItem), l.first+i)
 }
 
 // head notes how many elements there are, and what they hold.
 func (l *List) head(count, size int64) {
 	l.form = binary.AppendVarint(l.form[:0], l.first)
-	if l.before+l.behind > 0 {
+	if l.v.Chunks {
+		l.form = l.appendChunks(l.form)
+	} else if l.before+l.behind > 0 {
 		l.form = binary.AppendUvarint(binary.AppendUvarint(l.form, uint64(l.before)), uint64(l.behind))
 	}
 	l.putHead(count, size, l.form)
@@ -190,28 +213,16 @@ func (l *List) Index(i int64) (element []byte, ok bool, err error) {
 	switch {
 	case l.v.Whole():
 		return l.inPacked(i)
-	case l.steady:
-		if !l.seek(i) {
+	case l.steady || l.v.Chunks && l.unit.HasLatchOf(&l.v):
+		switch {
+		case !l.seek(i):
 			return nil, false, nil
+		case l.v.Chunks:
+			return l.chunked(numberIn(l.sub))
 		}
 		return l.unit.Element(l.key, &l.v, l.sub)
 	}
-	l.v, element, ok, err = l.unit.GetElement(l.key, func(v *store.Value) []byte {
-		l.v = *v
-		if err = l.readHead(); err != nil || !l.seek(i) {
-			return nil
-		}
-		return l.sub
-	})
-	switch {
-	case err != nil:
-		return nil, false, err
-	case l.v.Exists() && l.v.Type != store.List:
-		return nil, false, ErrType
-	case l.v.Whole(): // since Open
-		return l.inPacked(i)
-	}
-	return element, ok, nil
+	return l.find(i)
 }
 
 // seek makes l.sub the sub key of an element, as Index counts, if it exists.
@@ -254,8 +265,8 @@ func (l *List) items() (all [][]byte, err error) {
 
 // Range calls yield for the elements from one number to another, both included, until it
 // returns false; backwards if back is set. Numbers may lie outside of the list. It was opened
-// as a whole, or with its latch held; yield must not keep what it is given. It may change the
-// list, which Range does not see.
+// as a whole, or with its latch held; yield must not keep what it is given. It may change a
+// list without chunks, which Range does not see.
 func (l *List) Range(from, to int64, back bool, yield func(i int64, element []byte) bool) error {
 	from, to = max(from, 0), min(to, l.Len()-1)
 	if from > to {
@@ -277,14 +288,19 @@ func (l *List) Range(from, to int64, back bool, yield func(i int64, element []by
 		}
 		return nil
 	}
+	first := l.first
+	if l.v.Chunks {
+		return l.rangeChunks(l.first+from, l.first+to, back, func(n int64, element []byte) bool {
+			return yield(n-first, element)
+		})
+	}
 	it := l.unit.Elements(l.key, &l.v, l.at(nil, from), l.at(nil, to+1), back)
 	i, step := from, int64(1)
 	if back {
 		i, step = to, -1
 	}
-	first := l.first
 	for ; it.Next(); i += step {
-		if sub := it.Sub(); len(sub) != 9 || int64(binary.BigEndian.Uint64(sub[1:])^1<<63) != first+i {
+		if sub := it.Sub(); len(sub) != 9 || numberIn(sub) != first+i {
 			return errors.Join(errList, it.Close())
 		}
 		if !yield(i, it.Value()) {
@@ -294,32 +310,52 @@ func (l *List) Range(from, to int64, back bool, yield func(i int64, element []by
 	return it.Close()
 }
 
-// Push adds an element at the front, or else at the back.
-func (l *List) Push(element []byte, front bool) error {
-	if l.v.Whole() {
+// Push adds elements at the front, one before the other, or else at the back. With an error the list has none of them,
+// or those that it had room for while it was whole.
+func (l *List) Push(front bool, elements ...[]byte) error {
+	for len(elements) > 0 && l.v.Whole() {
 		p := l.packed()
-		l.sub = appendEntry(l.sub[:0], element, nil, false)
-		if len(p.buf)+len(l.sub) <= l.MaxPacked {
-			at := len(p.buf)
-			if front {
-				at = p.begin()
+		l.sub = appendEntry(l.sub[:0], elements[0], nil, false)
+		if len(p.buf)+len(l.sub) > l.MaxPacked {
+			if err := l.split(); err != nil {
+				return err
 			}
-			l.form = p.splice(l.form[:0], p.len()+1, at, at, l.sub)
-			l.unit.PutWhole(l.key, &l.v, store.List, l.form)
-			return nil
+			break
 		}
-		if err := l.split(); err != nil {
-			return err
+		at := len(p.buf)
+		if front {
+			at = p.begin()
 		}
+		l.form = p.splice(l.form[:0], p.len()+1, at, at, l.sub)
+		l.unit.PutWhole(l.key, &l.v, store.List, l.form)
+		elements = elements[1:]
 	}
-	i := l.v.Count
-	if front {
-		i = 0
+	if len(elements) == 0 {
+		return nil
 	}
-	l.grow(front)
-	l.sub = l.at(l.sub[:0], i)
-	l.unit.SetElement(l.key, &l.v, l.sub, element)
-	l.head(l.v.Count+1, l.v.Size+int64(len(element)))
+	if l.Chunks && !l.v.Chunks {
+		l.startChunks()
+	}
+	count, size := l.v.Count, l.v.Size
+	for _, element := range elements {
+		size += int64(len(element))
+		if l.v.Chunks {
+			l.add(element, front)
+			continue
+		}
+		i := count
+		if front {
+			i = 0
+		}
+		l.grow(front)
+		l.sub = l.at(l.sub[:0], i)
+		l.unit.SetElement(l.key, &l.v, l.sub, element)
+		count++
+	}
+	if l.v.Chunks {
+		count = l.last - l.first
+	}
+	l.head(count, size)
 	return nil
 }
 
@@ -332,15 +368,26 @@ func (l *List) split() error {
 	if err != nil {
 		return err
 	}
-	l.first, l.before, l.behind = 0, 0, 0
+	l.begin()
+	l.v.Chunks = l.Chunks
 	size := int64(0)
 	for i, element := range all {
-		l.sub = l.at(l.sub[:0], int64(i))
-		l.unit.SetElement(l.key, &l.v, l.sub, element)
+		if l.v.Chunks {
+			l.add(element, false)
+		} else {
+			l.sub = l.at(l.sub[:0], int64(i))
+			l.unit.SetElement(l.key, &l.v, l.sub, element)
+		}
 		size += int64(len(element))
 	}
 	l.head(int64(len(all)), size)
 	return nil
+}
+
+// begin makes l a list without an element.
+func (l *List) begin() {
+	l.first, l.last, l.before, l.behind = 0, 0, 0, 0
+	l.front, l.back, l.stale = end{}, end{}, false
 }
 
 // Pop removes the first element, or else the last, and returns it; false if there is none.
@@ -369,8 +416,19 @@ func (l *List) Pop(front bool) (element []byte, ok bool, err error) {
 		}
 		return element, true, nil
 	}
+	if l.v.Chunks && l.v.Count > 1 {
+		if element, err = l.take(front); err != nil {
+			return nil, false, err
+		}
+		l.head(l.v.Count-1, l.v.Size-int64(len(element)))
+		return element, true, nil
+	}
 	l.sub = l.at(l.sub[:0], i)
-	element, ok, err = l.unit.Element(l.key, &l.v, l.sub)
+	if l.v.Chunks {
+		element, ok, err = l.chunked(l.first)
+	} else {
+		element, ok, err = l.unit.Element(l.key, &l.v, l.sub)
+	}
 	if err != nil || !ok {
 		return nil, false, errors.Join(err, errList)
 	}

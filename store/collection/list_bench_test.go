@@ -38,7 +38,7 @@ func BenchmarkEnds(b *testing.B) {
 					}
 				}
 			}
-			push := func() error { return l.Push(element, front) }
+			push := func() error { return l.Push(front, element) }
 			b.Run("push", func(b *testing.B) {
 				b.ReportAllocs()
 				each(b, push)

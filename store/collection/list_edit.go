@@ -25,6 +25,13 @@ func (l *List) Set(i int64, element []byte) error {
 		all[i] = element
 		return l.put(all)
 	}
+	if l.v.Chunks {
+		was, err := l.setChunked(l.first+i, element)
+		if err == nil {
+			l.endChunks(l.v.Size + int64(len(element)-was))
+		}
+		return err
+	}
 	l.sub = l.at(l.sub[:0], i)
 	old, ok, err := l.unit.Element(l.key, &l.v, l.sub)
 	if err != nil || !ok {
@@ -58,7 +65,7 @@ func (l *List) put(all [][]byte) error {
 func (l *List) Insert(i int64, element []byte) error {
 	switch n := l.Len(); {
 	case i == 0 || i >= n:
-		return l.Push(element, i == 0)
+		return l.Push(i == 0, element)
 	case l.v.Whole():
 		all, err := l.items()
 		if err != nil {
@@ -76,6 +83,8 @@ func (l *List) Insert(i int64, element []byte) error {
 				return yield(e)
 			})
 		})
+	case l.v.Chunks:
+		return l.insertChunked(i, element)
 	case i < n-i: // those in front go one to the front
 		err := l.Range(0, i-1, false, func(at int64, e []byte) bool {
 			l.sub = l.at(l.sub[:0], at-1)
@@ -125,7 +134,7 @@ func (l *List) Remove(numbers []int64) error {
 			}
 		}
 		return l.put(kept)
-	case min(numbers[k-1]+1, n-numbers[0]) > maxShift:
+	case min(numbers[k-1]+1, n-numbers[0]) > maxShift || l.v.Chunks && min(numbers[k-1]+1, n-numbers[0]) == n:
 		return l.rebuild(func(yield func([]byte) error) error {
 			rest := numbers
 			return l.each(func(at int64, e []byte) error {
@@ -136,6 +145,9 @@ func (l *List) Remove(numbers []int64) error {
 				return yield(e)
 			})
 		})
+	}
+	if l.v.Chunks {
+		return l.removeChunked(numbers)
 	}
 	// What is on the shorter side of them closes the gaps.
 	size := l.v.Size
@@ -201,6 +213,9 @@ func (l *List) Trim(from, to int64) error {
 			})
 			return errors.Join(failure, err)
 		})
+	}
+	if l.v.Chunks {
+		return l.trimChunked(from, to)
 	}
 	less, err := l.cut(from, n, true)
 	if err != nil {

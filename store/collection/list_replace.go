@@ -1,7 +1,6 @@
 package collection
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
 
@@ -57,25 +56,27 @@ func (l *List) Replace(fill func(yield func(element []byte) error) error) error 
 	}
 	l.form = packed{}.splice(l.form[:0], count, 0, 0, entries)
 	l.putNew(l.form)
-	l.first, l.before, l.behind = 0, 0, 0
+	l.begin()
 	return nil
 }
 
 // construct is Replace for a list that is not whole.
 func (l *List) construct(fill func(yield func(element []byte) error) error) error {
 	was := *l
-	err := l.unit.Construct(l.key, &l.v, store.List, []byte{0}, func(set func(sub, value []byte) error) (count, size int64, err error) {
-		var sub []byte
-		err = fill(func(element []byte) error {
-			sub = binary.BigEndian.AppendUint64(append(sub[:0], kindItem), uint64(count)^1<<63)
-			count++
-			size += int64(len(element))
-			return set(sub, element)
-		})
-		return count, size, err
+	err := l.unit.ConstructTimed(l.key, &l.v, store.List, func(set func(sub, value []byte) error) (store.Built, error) {
+		w := chunkWriter{set: set, chunks: l.Chunks}
+		err := fill(w.add)
+		l.begin()
+		l.last = w.count
+		head := []byte{0} // the number of the first element
+		if l.Chunks {
+			l.back = w.end
+			head = l.appendChunks(head)
+		}
+		return store.Built{Count: w.count, Size: w.size, Entries: w.entries, Head: head, Chunks: l.Chunks}, err
 	})
-	if l.first, l.before, l.behind = 0, 0, 0; err != nil {
-		l.first, l.before, l.behind = was.first, was.before, was.behind
+	if err != nil {
+		*l = was
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func TestListsInTurnStayApart(t *testing.T) {
 					if err := l.Open(u, []byte(key)); err != nil {
 						t.Fatal(err)
 					}
-					if err := l.Push([]byte(element), round%2 == 0); err != nil {
+					if err := l.Push(round%2 == 0, []byte(element)); err != nil {
 						t.Fatal(err)
 					}
 					size += len(element)
@@ -133,7 +133,7 @@ func TestListsAreReadAnew(t *testing.T) {
 	}
 	in(t, s, func(u *store.Unit) {
 		for _, element := range []string{"a", "b", "c", "d"} {
-			if err := opened(u).Push([]byte(element), false); err != nil {
+			if err := opened(u).Push(false, []byte(element)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -159,8 +159,9 @@ func TestListsAreReadAnew(t *testing.T) {
 // opened again.
 func TestListIsASlice(t *testing.T) {
 	oneGoroutine(t)
-	for _, limit := range []int{1, 40, DefaultPacked} {
-		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+	for run := range 9 {
+		limit, chunks := []int{1, 40, DefaultPacked}[run%3], []string{"without chunks", "with chunks", "sometimes with chunks"}[run/3]
+		t.Run(fmt.Sprint(limit, " ", chunks), func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			rnd := rand.New(rand.NewPCG(seed, 0))
@@ -173,12 +174,14 @@ func TestListIsASlice(t *testing.T) {
 			for range rounds(300) {
 				in(t, s, func(u *store.Unit) {
 					for range 1 + rnd.IntN(20) {
+						l.Chunks = chunks == "with chunks" || chunks != "without chunks" && rnd.IntN(100) == 0
 						changeList(t, u, rnd, &l, model, keys[rnd.IntN(2)])
 					}
 				}, keys...)
 				key := keys[rnd.IntN(2)]
 				for _, key := range keys {
 					fewLeft(t, s, key, l.oddMost)
+					wantEntries(t, s, key)
 				}
 				if got := listed(t, s, key); !slices.Equal(got, model[key]) {
 					t.Fatalf("%s is %v, want %v", key, got, model[key])
@@ -230,6 +233,9 @@ func fewLeft(t *testing.T, s *store.Store, key string, most int64) {
 			}
 			there++
 		}
+		if l.v.Chunks {
+			there = l.Len() // see wantEntries
+		}
 		if err := it.Close(); err != nil || there < l.Len() {
 			t.Fatalf("%s: %d of %d elements, %v", key, there, l.Len(), err)
 		}
@@ -251,9 +257,9 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[
 	var err error
 	switch what := rnd.IntN(32); {
 	case what < 6:
-		m, err = append(m, value), l.Push([]byte(value), false)
+		m, err = append(m, value), l.Push(false, []byte(value))
 	case what < 12:
-		m, err = slices.Insert(m, 0, value), l.Push([]byte(value), true)
+		m, err = slices.Insert(m, 0, value), l.Push(true, []byte(value))
 	case what < 18 && n > 0:
 		front := rnd.IntN(2) == 0
 		i := n - 1
@@ -312,7 +318,7 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[
 	}
 	model[key] = m
 	if rnd.IntN(2) == 0 { // who goes on with the same one is to see what a new one does
-		again := List{oddMost: l.oddMost}
+		again := List{oddMost: l.oddMost, Chunks: l.Chunks}
 		again.MaxPacked = l.MaxPacked
 		*l = again
 	}
@@ -339,13 +345,19 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[
 // In long lists, elements in the middle come and go as at the ends.
 func TestLongListIsASlice(t *testing.T) {
 	oneGoroutine(t)
+	for _, chunks := range []bool{false, true} {
+		t.Run(fmt.Sprint("chunks ", chunks), func(t *testing.T) { changeLongList(t, chunks) })
+	}
+}
+
+func changeLongList(t *testing.T, chunks bool) {
 	s := open(t, vfs.NewMem())
 	const n = 3*maxShift + 10
 	var m []string
 	change := func(f func(l *List) error) {
 		t.Helper()
 		in(t, s, func(u *store.Unit) {
-			var l List
+			l := List{Chunks: chunks}
 			l.MaxPacked = DefaultPacked
 			err := l.Open(u, []byte("k"))
 			if err == nil {
@@ -364,7 +376,7 @@ func TestLongListIsASlice(t *testing.T) {
 	}
 	change(func(l *List) error {
 		for _, e := range m {
-			if err := l.Push([]byte(e), false); err != nil {
+			if err := l.Push(false, []byte(e)); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -45,7 +46,7 @@ func pushed(t *testing.T, u *store.Unit, n int, element func(i int) []byte) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := l.Push(element(i), false); err != nil {
+		if err := l.Push(false, element(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,8 +57,22 @@ func pushed(t *testing.T, u *store.Unit, n int, element func(i int) []byte) {
 // waits for a hot partner: of three reads, one runs beside a write, one has a write between its
 // two looks at the list (and must not be answered from the cache), and one follows a write.
 func TestRangesAreOfOneMoment(t *testing.T) {
+	for _, chunks := range []bool{false, true} {
+		t.Run(fmt.Sprint("chunks ", chunks), func(t *testing.T) { rangesOfOneMoment(t, chunks) })
+	}
+}
+
+func rangesOfOneMoment(t *testing.T, chunks bool) {
 	s := open(t, vfs.NewMem())
-	in(t, s, func(u *store.Unit) { pushed(t, u, 100, func(int) []byte { return []byte("0") }) }, "k")
+	in(t, s, func(u *store.Unit) {
+		l := List{Chunks: chunks}
+		if err := l.Open(u, []byte("k")); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Push(false, slices.Repeat([][]byte{[]byte("0")}, 100)...); err != nil {
+			t.Fatal(err)
+		}
+	}, "k")
 	ask, written := make(chan struct{}), make(chan struct{}, 1)
 	go func() {
 		defer close(written)
@@ -172,7 +187,7 @@ func TestRangesThatAreNotAtHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range elements {
-				if err := l.Push(e, false); err != nil {
+				if err := l.Push(false, e); err != nil {
 					t.Fatal(err)
 				}
 			}

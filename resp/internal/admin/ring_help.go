@@ -49,6 +49,8 @@ func RingHelp(x *command.Call) {
 		"FORGET <node>",
 		"    Remove a node that will not return from the cluster. <node> is its id, here and",
 		"    in other commands, or the UUID at the end of its id.",
+		"FORMAT [LATEST]",
+		"    Return in which form data is written, or use a form that earlier builds do not know.",
 		"FULL <data>",
 		"    Internal: return 1 if this node refuses writes to a database over its quota.",
 		"HEED <node> <session> <heard> FRESH|SAY|PARK|ROUSE|END [<prefix> ...]",

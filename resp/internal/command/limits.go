@@ -7,6 +7,7 @@ type Limits struct {
 	MaxKey       atomic.Int64 // bytes of a key, and of a field or member
 	MaxValue     atomic.Int64 // bytes of a string
 	Packed       atomic.Int64 // bytes of a collection up to which it is one entry
+	Chunks       atomic.Bool  // lists may have chunks: all nodes know them
 	Sparse       atomic.Int64 // bytes of a HyperLogLog up to which it is sparse
 	OutputBuffer atomic.Int64 // bytes of replies that wait for one client
 	DumpVersion  atomic.Int64 // the RDB version that DUMP writes; 0: the oldest that can hold the value

@@ -32,6 +32,9 @@ const (
 	// ObjectVersion is that of a directory from the first value of a type of a module on, JSON or a filter: programs
 	// before do not know such types. It may have fields that expire, too.
 	ObjectVersion = 6
+	// ChunkVersion is that of a directory from the first list with chunks on: programs before do not know them. It may
+	// have all of the above.
+	ChunkVersion = 7
 	// oldFieldVersion is FieldVersion with a log that Pebble wrote.
 	oldFieldVersion = 3
 )
@@ -112,14 +115,11 @@ func (id Identity) HasFieldTimes() bool {
 	return id.Format == oldFieldVersion || id.Format >= FieldVersion
 }
 
-// HasObjects reports whether the directory may have values of the types of modules.
-func (id Identity) HasObjects() bool { return id.Format >= ObjectVersion }
-
 // Check compares a directory's identity with what is asked for, before it is known whether there is a key.
 func (id Identity) Check(cfg Config) error {
-	if id.Format < OldVersion || id.Format > ObjectVersion {
+	if id.Format < OldVersion || id.Format > ChunkVersion {
 		return fmt.Errorf("%w: %s has version %d, this program reads versions %d to %d: "+
-			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, ObjectVersion)
+			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, OldVersion, ChunkVersion)
 	}
 	if !cfg.Replaceable {
 		return id.checkPlacing(cfg)

@@ -12,8 +12,8 @@ type Keeper struct {
 	mu  sync.Mutex
 	cfg Config
 	id  Identity
-	// fieldTimes: there may be hashes with fields that expire. objects: there may be values of the types of modules.
-	fieldTimes, objects atomic.Bool
+	// format is that of id.
+	format atomic.Int64
 }
 
 // Open begins with the identity that a directory has on disk. It is called once, before all other methods.
@@ -24,8 +24,7 @@ func (k *Keeper) Open(cfg Config, id Identity) {
 
 func (k *Keeper) set(id Identity) {
 	k.id = id
-	k.fieldTimes.Store(id.HasFieldTimes())
-	k.objects.Store(id.HasObjects())
+	k.format.Store(int64(id.Format))
 }
 
 // Identity returns what the directory is.
@@ -84,27 +83,14 @@ func (k *Keeper) Assign(node string) error {
 }
 
 // HasFieldTimes reports whether there may be hashes with fields that expire.
-func (k *Keeper) HasFieldTimes() bool { return k.fieldTimes.Load() }
+func (k *Keeper) HasFieldTimes() bool { return k.format.Load() >= FieldVersion }
 
-// EnsureFieldTimes makes the directory one that may hold fields which expire, on stable storage: before the first is
-// written.
-func (k *Keeper) EnsureFieldTimes() error {
-	if k.fieldTimes.Load() {
+// Ensure makes the directory one of a version at least, on stable storage: [FieldVersion] before the first field that
+// expires is written, and so on.
+func (k *Keeper) Ensure(version int) error {
+	if k.format.Load() >= int64(version) {
 		return nil
 	}
-	return k.raise(FieldVersion)
-}
-
-// EnsureObjects makes the directory one that may hold values of the types of modules, on stable storage: before the
-// first is written.
-func (k *Keeper) EnsureObjects() error {
-	if k.objects.Load() {
-		return nil
-	}
-	return k.raise(ObjectVersion)
-}
-
-func (k *Keeper) raise(version int) error {
 	err := k.change(func(id *Identity) error {
 		id.Format = max(id.Format, version)
 		return nil

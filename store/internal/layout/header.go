@@ -58,7 +58,8 @@ const (
 	flagChildren = 1 << 1 // generation and count follow; sub entries may exist
 	FlagRaw      = 1 << 2 // see Value.Raw
 	flagFields   = 1 << 3 // the first expiry of fields follows
-	flagsKnown   = flagExpiry | flagChildren | FlagRaw | flagFields
+	FlagChunks   = 1 << 4 // see Value.Chunks
+	flagsKnown   = flagExpiry | flagChildren | FlagRaw | flagFields | FlagChunks
 )
 
 // A Header is the entry of a key with the empty sub key:
@@ -84,12 +85,15 @@ type Header struct {
 	Value       []byte
 }
 
+// MaxHead is how many bytes a header has before its value at most.
+const MaxHead = 2 + 8 + 8 + 8 + 2*binary.MaxVarintLen64
+
 // ErrHeader says that the bytes are no header.
 var ErrHeader = errors.New("malformed header")
 
 // Append appends the header as it lies on disk.
 func (h *Header) Append(dst []byte) []byte {
-	flags := h.Flags & FlagRaw
+	flags := h.Flags & (FlagRaw | FlagChunks)
 	if h.Expiry != 0 {
 		flags |= flagExpiry
 	}

@@ -100,7 +100,15 @@ func PlaceIn(key []byte) Place { return Place(binary.BigEndian.Uint64(key[1:])) 
 const (
 	FieldKind = 'f' // a field of a hash, a member of a set
 	TimedKind = 't' // a field of a hash that expires
-	ItemKind  = 'l' // an element of a list
+	ItemKind  = 'l' // an element of a list, or a chunk of elements
+)
+
+const (
+	// ChunkKind ends the sub key of a chunk of elements of a list, which begins as that of its first one. The value is
+	// the elements, each behind its length as a uvarint.
+	ChunkKind = 'c'
+	// ChunkItems is how many elements are in a chunk. The number of the first one is a multiple of it.
+	ChunkItems = 16
 )
 
 // Mix spreads numbers over shards and slots.

@@ -192,7 +192,7 @@ func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, exp
 	}
 	if value.Type == rdb.List {
 		l := &x.List
-		l.MaxPacked = int(x.Limits.Packed.Load())
+		lists.Limit(x, l)
 		l.Over(x.Unit, key, old)
 		if err := l.Restore(value); err != nil {
 			return err

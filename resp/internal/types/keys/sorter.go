@@ -310,7 +310,7 @@ func (s *sorter) store() {
 		return
 	}
 	l := &x.List
-	l.MaxPacked = int(x.Limits.Packed.Load())
+	lists.Limit(x, l)
 	l.Over(x.Unit, s.o.store, old)
 	x.Unit.SetReplacing(old.Exists())
 	defer x.Unit.SetReplacing(false)

@@ -16,14 +16,19 @@ const msgIndexRange = "ERR index out of range"
 // openList opens the list at a key to change it, or to look at one element. It has replied,
 // and returns false, if that cannot be.
 func openList(x *command.Call, l *collection.List, key []byte) bool {
-	l.MaxPacked = int(x.Limits.Packed.Load())
+	Limit(x, l)
 	return x.Opened(key, l.Value(), l.Open(x.Unit, key))
 }
 
 // OpenWholeList is openList for commands that look at more than one element.
 func OpenWholeList(x *command.Call, l *collection.List, key []byte) bool {
-	l.MaxPacked = int(x.Limits.Packed.Load())
+	Limit(x, l)
 	return x.Opened(key, l.Value(), l.OpenWhole(x.Unit, key))
+}
+
+// Limit says in which forms a list may be kept.
+func Limit(x *command.Call, l *collection.List) {
+	l.MaxPacked, l.Chunks = int(x.Limits.Packed.Load()), x.Limits.Chunks.Load()
 }
 
 // listAt opens the list at args[1].
@@ -50,11 +55,10 @@ func push(x *command.Call, front, onlyIfThere bool) {
 		return
 	}
 	large := IsLargeWith(x, l, x.Args[2:]...)
-	for i, element := range x.Args[2:] {
-		if err := l.Push(element, front); err != nil {
-			x.FailPart(i > 0, err)
-			return
-		}
+	n := l.Len()
+	if err := l.Push(front, x.Args[2:]...); err != nil {
+		x.FailPart(l.Len() > n, err)
+		return
 	}
 	l.SetLarge(large)
 	x.Unit.Note(store.EventList, sideEvent(front, "lpush", "rpush"), x.Args[1])
@@ -148,7 +152,7 @@ func cmdLrange(x *command.Call) {
 		return
 	}
 	l := &x.List
-	l.MaxPacked = int(x.Limits.Packed.Load())
+	Limit(x, l)
 	near, err := l.OpenRange(x.Unit, x.Args[1], func(n int64) (int64, int64) { return command.Within(from, to, n) })
 	if !x.Opened(x.Args[1], l.Value(), err) {
 		return

@@ -57,7 +57,7 @@ func moveElement(x *command.Call, fromFront, toFront bool) {
 	}
 	if element, ok := popOne(x, src, fromFront); ok {
 		large := IsLargeWith(x, dst, element)
-		if err := dst.Push(element, toFront); err != nil {
+		if err := dst.Push(toFront, element); err != nil {
 			x.Abort(err)
 			return
 		}

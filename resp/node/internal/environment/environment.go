@@ -34,6 +34,7 @@ type Environment struct {
 	Timing   members.Timing       // of gossip; zero: that of a local network
 	Tune     Tune                 // of what moves data and of the table
 	Versions bus.Versions         // of the bus protocol; zero: all that this build speaks
+	OldForms bool                 // a cluster that the node founds does not agree on the latest forms of data
 }
 
 // Tune changes the intervals of a node; nil: as they are.

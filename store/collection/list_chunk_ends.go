@@ -1,0 +1,160 @@
+package collection
+
+import (
+	"bytes"
+	"errors"
+)
+
+// add puts an element at the front, or else at the back. endChunks notes it.
+func (l *List) add(element []byte, front bool) {
+	n := l.last
+	if front {
+		n = l.first - 1
+	}
+	e := l.endFor(n, front)
+	if !e.loose && len(element) > maxChunked {
+		if from := chunkOf(n); front {
+			l.loosen(e, from, l.first)
+		} else {
+			l.loosen(e, from, max(from, l.first))
+		}
+	}
+	switch {
+	case e.loose:
+		l.unit.SetElement(l.key, &l.v, l.itemKey(n), element)
+	case front:
+		at := len(l.spare)
+		l.spare = append(appendEntry(l.spare, element, nil, false), e.packed...)
+		e.packed = l.spare[at:len(l.spare):len(l.spare)]
+	default:
+		at := len(l.spare)
+		l.spare = appendEntry(append(l.spare, e.packed...), element, nil, false)
+		e.packed = l.spare[at:len(l.spare):len(l.spare)]
+	}
+	if l.last = max(l.last, n+1); front {
+		l.first = n
+	}
+	switch chunk := chunkOf(n); {
+	case chunk >= l.first && chunk+chunkItems <= l.last: // the list has all of it now
+		if !e.loose {
+			l.unit.SetElement(l.key, &l.v, l.chunkKey(chunk), e.packed)
+		}
+		*e = end{}
+	case e == &l.back && l.last == chunk+chunkItems:
+		l.front, l.back = l.back, end{}
+	}
+}
+
+// endFor returns the end that an element is added to; n is the number that it gets.
+func (l *List) endFor(n int64, front bool) *end {
+	chunk := chunkOf(n)
+	switch {
+	case l.first == l.last: // as fill adds the first one
+		return &l.back
+	case chunk == chunkOf(l.last) && l.last != chunk:
+		return &l.back
+	case front || chunk == chunkOf(l.first):
+		return &l.front
+	}
+	return &l.back
+}
+
+// loosen gives the elements of an end, the first of which has a number, entries of their own; chunk is theirs. If an
+// earlier one with that number was removed with a range, this store's cache may still have it, and that of a backup.
+func (l *List) loosen(e *end, chunk, from int64) {
+	if l.stale {
+		l.unit.RemoveElement(l.key, &l.v, l.chunkKey(chunk))
+	}
+	l.unpack(e.packed, from)
+	*e = end{loose: true}
+}
+
+// unpack gives packed elements entries of their own, from a number on.
+func (l *List) unpack(all []byte, from int64) {
+	for element, rest, ok := cut(all); ok; element, rest, ok = cut(rest) {
+		l.unit.SetElement(l.key, &l.v, l.itemKey(from), element)
+		from++
+	}
+}
+
+// take removes the first element, or else the last, of a list that has others, and returns it. endChunks notes it.
+func (l *List) take(front bool) (element []byte, err error) {
+	n := l.last - 1
+	if front {
+		n = l.first
+	}
+	e, from := l.endAt(n)
+	if e == nil {
+		e = &l.back
+		if front {
+			e = &l.front
+		}
+		chunk, ok, err := l.unit.Element(l.key, &l.v, l.chunkKey(from))
+		if err != nil {
+			return nil, err
+		}
+		if *e = (end{chunk, !ok}); ok {
+			l.unit.RemoveElement(l.key, &l.v, l.sub)
+		}
+	}
+	if e.loose {
+		var ok bool
+		if element, ok, err = l.unit.Element(l.key, &l.v, l.itemKey(n)); err != nil || !ok {
+			return nil, errors.Join(err, errList)
+		}
+		l.unit.RemoveElement(l.key, &l.v, l.sub)
+	} else {
+		at, to, ok := packedAt(e.packed, n-from)
+		if !ok || !front && to != len(e.packed) {
+			return nil, errList
+		}
+		element, _, _ = cut(e.packed[at:])
+		element = bytes.Clone(element) // the head is going to be overwritten
+		if front {
+			e.packed = e.packed[to:]
+		} else {
+			e.packed = e.packed[:at:at]
+		}
+	}
+	switch {
+	case front:
+		if l.first++; e == &l.front && l.first == chunkOf(l.first) {
+			*e = end{}
+		}
+	case e == &l.front: // the list does not reach the end of its only chunk any more
+		l.last--
+		l.front, l.back = end{}, l.front
+	default:
+		if l.last--; l.last == chunkOf(l.last) {
+			*e = end{}
+		}
+	}
+	return element, nil
+}
+
+// drop removes k elements, not all, at the front, or else at the back. endChunks notes it. Whole chunks go with one
+// deletion of a range, unless they are few: see cut.
+func (l *List) drop(k int64, front bool) error {
+	if k > fewCut {
+		if n := chunkOf(l.first + k); front && n > l.first {
+			l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), appendNumber([]byte{kindItem}, n))
+			k -= n - l.first
+			l.first, l.front, l.stale = n, end{}, true
+		}
+		if n := chunkOf(l.last - k + chunkItems - 1); !front && n < l.last {
+			l.unit.RemoveElements(l.key, &l.v, appendNumber([]byte{kindItem}, n), l.at(nil, l.last-l.first))
+			k -= l.last - n
+			l.last, l.back, l.stale = n, end{}, true
+		}
+	}
+	for range k {
+		if _, err := l.take(front); err != nil {
+			l.unit.Fail(err) // some may be gone
+			return err
+		}
+	}
+	return nil
+}
+
+// endChunks notes what add, take, setChunked and drop have done; size is what the elements hold now.
+func (l *List) endChunks(size int64) { l.head(l.last-l.first, size) }
