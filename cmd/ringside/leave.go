@@ -17,6 +17,7 @@ import (
 const leaveLong = `Have the node of this machine hand all its data to the other nodes, leave the cluster
 and stop (RING LEAVE), and wait until it has. The exit code is 0 then, and 1 if it has not,
 or if neither the node nor another one tells that it has: keep its directory then.
+It is 1, too, if something starts the node again meanwhile.
 
 The settings are those of serve, from the same flags, variables and file: they say where
 the node serves clients (--unix-socket, else --addr without TLS) and its password.

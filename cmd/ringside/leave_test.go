@@ -15,8 +15,9 @@ import (
 	"github.com/ringside-kv/ringside/resp/status"
 )
 
-// fakeNode answers RING LEAVE with a reply, and RING STATUS JSON with a report.
-func fakeNode(t *testing.T, l net.Listener, leave func() string, report func() *status.Report) (stop func()) {
+// fakeNode answers RING LEAVE with a reply, RING STATUS JSON with a report, none if that is nil, and INFO with the id of
+// the process, which may be nil.
+func fakeNode(t *testing.T, l net.Listener, leave func() string, report func() *status.Report, process func() string) (stop func()) {
 	t.Helper()
 	return resptest.Serve(t, l, func(c net.Conn) {
 		defer c.Close()
@@ -30,8 +31,17 @@ func fakeNode(t *testing.T, l net.Listener, leave func() string, report func() *
 			case "RING LEAVE":
 				reply = leave()
 			case "RING STATUS JSON":
-				text, _ := json.Marshal(report())
-				reply = fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)
+				reply = "-ERR this node is not in its cluster yet\r\n"
+				if r := report(); r != nil {
+					text, _ := json.Marshal(r)
+					reply = fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)
+				}
+			case "INFO server":
+				reply = "-NOPERM\r\n"
+				if process != nil {
+					text := "# Server\r\nrun_id:" + process() + "\r\n"
+					reply = fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)
+				}
 			case "AUTH secret":
 			default:
 				reply = "-ERR unexpected\r\n"
@@ -83,7 +93,7 @@ func TestLeaveNeedsProof(t *testing.T) {
 			} else {
 				defer fakeNode(t, there, nil, func() *status.Report {
 					return &status.Report{Asked: "n2", Leader: "n2", Nodes: append([]status.Node{other}, test.other...)}
-				})()
+				}, nil)()
 			}
 			var asked atomic.Int64
 			defer fakeNode(t, here, func() string {
@@ -97,11 +107,87 @@ func TestLeaveNeedsProof(t *testing.T) {
 					_ = here.Close()
 				}
 				return &status.Report{Asked: "n1", Leader: "n2", Nodes: []status.Node{test.own[i-1], other}}
-			})()
+			}, nil)()
 			l := &leaver{own: status.Source{Addr: path, Password: "secret"}, poll: time.Millisecond, patience: 20 * time.Millisecond}
 			err = l.leave(t.Context())
 			if (err == nil) != (test.fault == "") || err != nil && !strings.Contains(err.Error(), test.fault) {
 				t.Errorf("leaving: %v, want %q", err, test.fault)
+			}
+		})
+	}
+}
+
+// TestLeaveNoticesRestarts has a node n1 be started again while it leaves, so fast that it always answers.
+func TestLeaveNoticesRestarts(t *testing.T) {
+	member := &status.Node{ID: "n1", State: status.Member, Primaries: 3}
+	leaving := &status.Node{ID: "n1", State: status.Leaving, Primaries: 2}
+	empty := &status.Node{ID: "n1", State: status.Leaving}
+	joining := &status.Node{ID: "n1", State: status.Joining}
+	stray := &status.Node{ID: "n1", State: status.Stray}
+	type look struct {
+		process string
+		own     *status.Node // what n1 tells of itself; nil: it is not in its cluster yet
+		other   *status.Node // what n2 tells of it; nil: it knows no n1
+	}
+	for _, test := range []struct {
+		name   string
+		looks  []look
+		orders int64
+		fault  string // else it has left, and its process has ended
+	}{
+		{name: "has joined again", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"b", joining, joining}}, orders: 1, fault: "something starts the node again"},
+		{name: "stops a moment after it has left", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"a", stray, nil}}, orders: 1},
+		{name: "leaves after a crash", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"b", leaving, leaving}, {"b", stray, nil}}, orders: 1},
+		{name: "has joined later", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"b", leaving, leaving}, {"b", joining, joining}}, orders: 1, fault: "something starts the node again"},
+		{name: "is about to join", looks: []look{{"a", member, member}, {"a", empty, leaving}, {"b", nil, nil}}, orders: 1, fault: "something starts the node again"},
+		{name: "is gone a moment later", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"b", nil, leaving}, {"b", nil, nil}}, orders: 1, fault: "something starts the node again"},
+		{name: "knows an old table", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"b", member, leaving}, {"b", empty, leaving}}, orders: 1},
+		{name: "goes on", looks: []look{{"a", member, member}, {"a", leaving, leaving}, {"b", leaving, leaving}, {"c", empty, empty}}, orders: 1},
+		{name: "has not noted the order", looks: []look{{"a", member, member}, {"b", member, member}, {"b", empty, leaving}}, orders: 2},
+		{name: "joins each time", looks: []look{{"a", member, member}, {"b", member, member}, {"c", member, member}}, orders: 2, fault: "something starts the node again"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s")
+			here, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := status.Node{ID: "n2", State: status.Member, Addr: there.Addr().String(), Primaries: 5}
+			var at, orders atomic.Int64 // INFO comes first in each look
+			at.Store(-1)
+			now := func() look { return test.looks[min(int(at.Load()), len(test.looks)-1)] }
+			report := func(asked string, n1 *status.Node) *status.Report {
+				r := &status.Report{Asked: asked, Leader: "n2", Nodes: []status.Node{other}}
+				if n1 != nil {
+					r.Nodes = append(r.Nodes, *n1)
+				}
+				return r
+			}
+			defer fakeNode(t, there, nil, func() *status.Report { return report("n2", now().other) }, nil)()
+			defer fakeNode(t, here, func() string {
+				orders.Add(1)
+				return "+OK\r\n"
+			}, func() *status.Report {
+				if test.fault == "" && int(at.Load()) >= len(test.looks)-1 {
+					_ = here.Close()
+				}
+				if now().own == nil {
+					return nil
+				}
+				return report("n1", now().own)
+			}, func() string {
+				at.Add(1)
+				return now().process
+			})()
+			l := &leaver{own: status.Source{Addr: path}, poll: time.Millisecond, patience: 20 * time.Millisecond}
+			err = l.leave(t.Context())
+			if (err == nil) != (test.fault == "") || err != nil && !strings.Contains(err.Error(), test.fault) || orders.Load() != test.orders {
+				t.Errorf("leaving: %v, want %q; %d orders, want %d", err, test.fault, orders.Load(), test.orders)
 			}
 		})
 	}
