@@ -254,6 +254,7 @@ func (o *restoreOptions) resolve(set *settings.Set, args, rest, environ []string
 	} else {
 		checkPlace(&faults, set, "from", o.restore.From)
 	}
+	checkRetryFor(o.config.RetryFor, fault)
 	o.resolveTarget(fault)
 	return errors.Join(faults...)
 }

@@ -85,6 +85,7 @@ func (o *exportOptions) resolve(set *settings.Set, args, rest, environ []string)
 	if v := o.export.Version; v < rdbfile.MinWriteVersion || v > rdbfile.MaxWriteVersion {
 		fault("rdb-version", "%d is not between %d and %d", v, rdbfile.MinWriteVersion, rdbfile.MaxWriteVersion)
 	}
+	checkRetryFor(o.export.RetryFor, fault)
 	o.resolveTarget(func(flag, format string, args ...any) {
 		if flag == "to" {
 			flag = "from"

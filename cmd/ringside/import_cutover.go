@@ -55,6 +55,9 @@ func (a *app) cutoverCommand() *cobra.Command {
 		if cfg.Timeout <= 0 {
 			fault("timeout", "%v leaves no time to catch up", cfg.Timeout)
 		}
+		if cfg.Hold < 0 {
+			fault("hold", "%v is negative", cfg.Hold)
+		}
 		if len(o.from) > 1 {
 			fault("from", "is given %d times: cut over one source after the other", len(o.from))
 		}

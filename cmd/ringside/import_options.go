@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
 	"github.com/ringside-kv/ringside/resp/client"
@@ -92,6 +93,7 @@ func (o *importOptions) resolve(set *settings.Set, args, rest, environ []string)
 	if o.verify && o.follow.Merge {
 		fault("merge", "has no meaning beside --verify, which writes nothing")
 	}
+	checkRetryFor(o.config.RetryFor, fault)
 	o.resolveSource(fault)
 	o.pool.resolve(o.servers, fault)
 	o.resolveTarget(fault)
@@ -112,6 +114,9 @@ func (o *importOptions) resolveSource(fault func(flag, format string, args ...an
 		if port == "" {
 			port = "6379"
 		}
+		if !isPort(port) {
+			fault("from", "%s: %q is not a port from 1 to 65535", u.Host, port)
+		}
 		if path := strings.Trim(u.Path, "/"); path != "" || u.Fragment != "" {
 			fault("from", "what follows %s has no meaning: databases are chosen by --db", u.Host)
 		}
@@ -129,6 +134,19 @@ func (o *importOptions) resolveSource(fault func(flag, format string, args ...an
 		source.TLS = o.source.tlsConfig("", func(flag, format string, args ...any) { fault("from-"+flag, format, args...) })
 		o.follow.Source = source
 		o.servers = append(o.servers, newPoolServer(source, u.Query(), fault))
+	}
+}
+
+// isPort reports whether an address can have a port.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
+}
+
+// checkRetryFor refuses what a configuration takes for its default.
+func checkRetryFor(d time.Duration, fault func(flag, format string, args ...any)) {
+	if d <= 0 {
+		fault("retry-for", "%v leaves no time to try again: use a short time, such as 1ms, for one attempt", d)
 	}
 }
 
@@ -152,6 +170,8 @@ func (o *importOptions) resolveTarget(fault func(flag, format string, args ...an
 			fault("to", "%q is not of the form host:port, such as 127.0.0.1:6379", addr)
 		case port == "" || port == "0":
 			fault("to", "%q has no port", addr)
+		case !isPort(port):
+			fault("to", "%q: %q is not a port from 1 to 65535", addr, port)
 		case host == "":
 			host = "127.0.0.1"
 		}

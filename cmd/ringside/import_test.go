@@ -22,6 +22,24 @@ func runImportCommand(stdin string, args ...string) (code int, stdout, stderr st
 	return code, out.String(), err.String()
 }
 
+func TestPortsAndTimesAreCheckedWithTheOtherSettings(t *testing.T) {
+	for command, want := range map[string][]string{
+		"import --from redis://h:99999 --to h:65536 --retry-for -5s": {`--from: h:99999: "99999" is not a port`, `--to: "h:65536": "65536" is not a port`, "--retry-for: -5s leaves no time"},
+		"import cutover --from redis://h:70000 --state s --hold -1s": {`--from: h:70000: "70000" is not a port`, "--hold: -1s is negative"},
+		"restore --from place --addr h:x --retry-for 0":              {`--addr: "h:x": "x" is not a port`, "--retry-for: 0s leaves no time"},
+		"export --rdb - --from h:+1 --retry-for -1s":                 {`--from: "h:+1": "+1" is not a port`, "--retry-for: -1s leaves no time"},
+		"backup --addr h:99999 --to place":                           {`--addr: "h:99999": "99999" is not a port`},
+		"status --addr h:99999":                                      {`--addr: "h:99999": "99999" is not a port`},
+	} {
+		code, _, stderr := ringside(nil, strings.Fields(command)...)
+		for _, fault := range want {
+			if code != exitUsage || !strings.Contains(stderr, fault) {
+				t.Errorf("%s: exit code %d, %q is missing in %q", command, code, fault, stderr)
+			}
+		}
+	}
+}
+
 func TestImportReportsEveryFaultAtOnce(t *testing.T) {
 	code, stdout, stderr := runImportCommand("", "--to", "here,:0", "--db", "1=x", "--db", "2=1", "--db", "2=3", "--tls-key", "k.pem")
 	if code != exitUsage || stdout != "" {

@@ -75,6 +75,8 @@ func (o *statusOptions) resolve(set *settings.Set, args, rest, environ []string)
 		fault("addr", "%q is neither of the form host:port, such as 127.0.0.1:6379, nor the path of a Unix socket", o.addr)
 	case port == "" || port == "0":
 		fault("addr", "%q has no port", o.addr)
+	case !isPort(port):
+		fault("addr", "%q: %q is not a port from 1 to 65535", o.addr, port)
 	case host == "":
 		host = "127.0.0.1"
 	}
