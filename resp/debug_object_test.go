@@ -61,7 +61,7 @@ func TestDebugObjectDescribesValuesAsRedisDoes(t *testing.T) {
 	o.Want("+OK", "CONFIG", "SET", "list-max-listpack-size", "2")
 	o.Do("RPUSH", "small", "a", "b", "c")
 	for key, want := range map[string]string{
-		"list":  " ql_nodes:2 ql_avg_node:1.00 ql_listpack_max:2 ql_compressed:0 ql_uncompressed_size:9001",
+		"list":  " ql_nodes:1 ql_avg_node:2.00 ql_listpack_max:2 ql_compressed:0 ql_uncompressed_size:9001",
 		"small": " ql_nodes:1 ql_avg_node:3.00 ql_listpack_max:2 ql_compressed:0 ql_uncompressed_size:7", // with lengths
 	} {
 		if got := described(t, o.Do("DEBUG", "OBJECT", key))[5]; got != want {
@@ -100,7 +100,7 @@ func TestDebugObjectEstimatesLargeValues(t *testing.T) {
 			t.Errorf("%s has an estimated length of %d, and a payload of %d bytes", key, got, payload)
 		}
 	}
-	if got := described(t, o.Do("DEBUG", "OBJECT", "list"))[5]; got != " ql_nodes:1000 ql_avg_node:1.00 ql_listpack_max:-2 ql_compressed:0 ql_uncompressed_size:20000" {
+	if got := described(t, o.Do("DEBUG", "OBJECT", "list"))[5]; got != " ql_nodes:63 ql_avg_node:15.87 ql_listpack_max:-2 ql_compressed:0 ql_uncompressed_size:20000" {
 		t.Errorf("the list has%s", got)
 	}
 }

@@ -48,13 +48,17 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 // putHeadAgain is putValue where the unit has a change of the key, c, which v is of: with another head only what the
 // elements hold is new to account. Heads of lists with chunks are long, so that the new one takes the place of the old.
 func (u *Unit) putHeadAgain(key []byte, c *change, v *Value, h *layout.Header) {
-	if h.Flags&layout.FlagChunks != 0 && cap(c.line) >= layout.MaxHead+len(h.Value) {
+	chunks := h.Flags&layout.FlagChunks != 0
+	if chunks {
+		ensureFormat(u, h)
+	}
+	if chunks && cap(c.line) >= layout.MaxHead+len(h.Value) {
 		c.line = h.Append(c.line[:0])
 	} else {
 		start := len(u.lines)
 		u.lines = h.Append(u.lines)
 		n := len(u.lines) - start
-		if h.Flags&layout.FlagChunks != 0 {
+		if chunks {
 			u.lines = append(u.lines, make([]byte, layout.MaxHead+n)...)
 		}
 		c.line = u.lines[start : start+n : len(u.lines)]

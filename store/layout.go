@@ -31,6 +31,9 @@ const (
 	Bloom  = layout.Bloom
 )
 
+// ChunkItems is how many elements of a list are in a chunk.
+const ChunkItems = layout.ChunkItems
+
 // The first bytes of sub keys whose elements have lines in the cache.
 const (
 	FieldKind = layout.FieldKind // a field of a hash, a member of a set

@@ -3,6 +3,8 @@ package collection
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 // A list whose value has Chunks set keeps sixteen short elements in one entry: Pebble has to sort, flush and compact an
@@ -22,7 +24,7 @@ import (
 // Chunks and ends in the header are entries of a packed collection without their number. Where first and last chunk are
 // the same one, the end is the back unless the list reaches the end of the chunk.
 const (
-	chunkItems = 16
+	chunkItems = store.ChunkItems
 	kindChunk  = 'c'
 	// maxChunked is the length in bytes of the longest element in a chunk. So a header has 2 × 15 × 128 B at most,
 	// each of which a push has to copy, to log and to send to backups.

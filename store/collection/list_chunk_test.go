@@ -2,6 +2,7 @@ package collection
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -391,25 +392,43 @@ func TestRemovedRangesDoNotComeBack(t *testing.T) {
 
 // A directory gets the format version that programs before refuse with its first list with chunks, not before.
 func TestFirstChunksRaiseTheFormatVersion(t *testing.T) {
+	for name, change := range map[string]func(l *List) error{
+		"new": func(l *List) error {
+			l.Clear()
+			return l.Push(false, []byte("a"), []byte("b"), []byte("a"), []byte("b"))
+		},
+		"grown": func(l *List) error { return l.Push(false, []byte("a"), []byte("b")) },
+		"replaced": func(l *List) error {
+			return l.Replace(func(yield func([]byte) error) error {
+				return errors.Join(yield([]byte("a")), yield([]byte("b")), yield([]byte("a")), yield([]byte("b")))
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) { raisesFormat(t, change) })
+	}
+}
+
+// raisesFormat makes a list without chunks one with chunks.
+func raisesFormat(t *testing.T, change func(l *List) error) {
 	fs := vfs.NewMem()
 	s := open(t, fs)
-	push := func(chunks bool) {
+	push := func(chunks bool, change func(l *List) error) {
 		in(t, s, func(u *store.Unit) {
 			l := List{Chunks: chunks}
 			l.MaxPacked = 1
 			if err := l.Open(u, []byte("k")); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Push(false, []byte("a"), []byte("b")); err != nil {
+			if err := change(&l); err != nil {
 				t.Fatal(err)
 			}
 		}, "k")
 	}
-	push(false)
+	push(false, func(l *List) error { return l.Push(false, []byte("a"), []byte("b")) })
 	if got := s.Identity().Format; got != 4 {
 		t.Fatalf("without chunks: version %d", got)
 	}
-	push(true)
+	push(true, change)
 	for range 2 {
 		if got := s.Identity().Format; got != 7 {
 			t.Fatalf("with chunks: version %d", got)

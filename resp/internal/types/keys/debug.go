@@ -64,12 +64,15 @@ func usageWord(x *command.Call, key []byte, idle int64) int64 {
 }
 
 // nodesOf describes the nodes of a list that is no listpack to Redis: entries of the store, of which each holds one
-// element, or all.
+// element, a chunk of them, or all. It takes all elements of a list with chunks for short ones.
 func nodesOf(x *command.Call, key []byte, v store.Value) string {
 	nodes, elements := v.Count, v.Count
-	if v.Whole() {
+	switch {
+	case v.Whole():
 		x.List.Over(x.Unit, key, v)
 		nodes, elements = 1, x.List.Len()
+	case v.Chunks:
+		nodes = (v.Count + store.ChunkItems - 1) / store.ChunkItems
 	}
 	return fmt.Sprintf(" ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d ql_compressed:0 ql_uncompressed_size:%d",
 		nodes, float64(elements)/float64(max(nodes, 1)), x.Limits.Encodings.ListSize.Load(), v.Size)
