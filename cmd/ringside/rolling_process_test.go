@@ -21,17 +21,17 @@ const otherBinary = "RINGSIDE_TEST_OTHER_BINARY"
 func TestRollingRestartOfProcesses(t *testing.T) {
 	onlyAtLength(t)
 	t.Run("same build", func(t *testing.T) { rollingRestart(t, os.Args[0]) })
-	t.Run("from another build", func(t *testing.T) {
+	t.Run("from another build and back", func(t *testing.T) {
 		other := os.Getenv(otherBinary)
 		if other == "" {
 			t.Skip(otherBinary + " is not set to a binary of another build")
 		}
-		rollingRestart(t, other)
+		rollingRestart(t, other, other)
 	})
 }
 
-// rollingRestart starts three nodes and a proxy of a build, and restarts each with this build.
-func rollingRestart(t *testing.T, from string) {
+// rollingRestart starts three nodes and a proxy of a build, restarts each with this build, and then with others.
+func rollingRestart(t *testing.T, from string, back ...string) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c := newProcessCluster(t, "buckets")
@@ -46,17 +46,30 @@ func rollingRestart(t *testing.T, from string) {
 	proxy := c.start("p", "--role", "proxy", "--http-addr", web["p"])
 	last := ""
 	c.await("the proxy is ready", func() bool { return readiness(web["p"], &last) }, &last)
-	c.binary = os.Args[0]
 	const size = 1000
 	keys := filled()
 	c.fill(proxy, keys, size)
+	for round, binary := range append([]string{os.Args[0]}, back...) {
+		t.Log("nodes get the build", binary)
+		c.binary = binary
+		restartEach(t, c, seed, web, round)
+		c.settled("a", "b", "c")
+		for _, n := range c.living() {
+			c.checkFill(n, keys, size)
+		}
+	}
+}
+
+// restartEach restarts one node after the other while clients of the others go on, with keys of their own in each round.
+func restartEach(t *testing.T, c *processCluster, seed uint64, web map[string]string, round int) {
+	last := ""
 	for i, n := range c.nodes {
 		var load nodetest.AppLoad
 		for j := range 2 {
 			other := c.nodes[(i+1+j)%len(c.nodes)]
 			client := other.client()
 			defer client.Close()
-			load.Start(restingWorker(fmt.Sprintf("%d of %s while %s restarts", j, other.id, n.id), seed+uint64(i)), nodetest.GoRedis(client), false)
+			load.Start(restingWorker(fmt.Sprintf("%d of %s while %s restarts in round %d", j, other.id, n.id, round), seed+uint64(i)), nodetest.GoRedis(client), false)
 		}
 		time.Sleep(time.Second)
 		began := time.Now()
@@ -68,10 +81,6 @@ func rollingRestart(t *testing.T, from string) {
 		c.await(n.id+" is ready", func() bool { return readiness(web[n.id], &last) }, &last)
 		stopLoad(t, &load)
 		c.check(&load)
-	}
-	c.settled("a", "b", "c")
-	for _, n := range c.living() {
-		c.checkFill(n, keys, size)
 	}
 }
 
