@@ -44,6 +44,9 @@ func cmdRingFormat(x *call) {
 	default:
 		x.order(func(ctx context.Context, o Operator) error {
 			_, err := o.Agree(ctx, agreed.LatestForms())
+			if errors.Is(err, agreed.ErrChanged) {
+				return nil // another client was first
+			}
 			return err
 		})
 	}

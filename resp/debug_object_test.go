@@ -100,7 +100,7 @@ func TestDebugObjectEstimatesLargeValues(t *testing.T) {
 			t.Errorf("%s has an estimated length of %d, and a payload of %d bytes", key, got, payload)
 		}
 	}
-	if got := described(t, o.Do("DEBUG", "OBJECT", "list"))[5]; got != " ql_nodes:63 ql_avg_node:15.87 ql_listpack_max:-2 ql_compressed:0 ql_uncompressed_size:20000" {
+	if got := described(t, o.Do("DEBUG", "OBJECT", "list"))[5]; got != " ql_nodes:125 ql_avg_node:8.00 ql_listpack_max:-2 ql_compressed:0 ql_uncompressed_size:20000" {
 		t.Errorf("the list has%s", got)
 	}
 }

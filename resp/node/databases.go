@@ -75,7 +75,7 @@ func keepZone(c *cluster) {
 // once a node of an earlier build is there: RING FORMAT LATEST is for later.
 func useLatestForms(c *cluster) {
 	tries := 10
-	agreement.Until(c.ctx, c.entry.enteredCh, c.n.cfg.Logger, "the latest forms of data are not agreed on yet", func(ctx context.Context) error {
+	agreement.Until(c.ctx, c.entry.enteredCh, c.n.cfg.Logger, "the latest forms of data are not agreed on: RING FORMAT LATEST does that, too", func(ctx context.Context) error {
 		if tries--; tries < 0 || !c.entry.latestForms.Load() {
 			return nil
 		}

@@ -156,6 +156,10 @@ func (l *List) head(count, size int64) {
 		l.form = binary.AppendUvarint(binary.AppendUvarint(l.form, uint64(l.before)), uint64(l.behind))
 	}
 	l.putHead(count, size, l.form)
+	if l.v.Chunks { // the ends may lie in the header that this one was written over
+		_, w := binary.Varint(l.v.Inline)
+		_ = l.readChunks(l.v.Inline[w:]) // which appendChunks has written
+	}
 }
 
 // grow makes room for one more element at the front, or else at the back.

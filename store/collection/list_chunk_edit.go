@@ -42,7 +42,7 @@ func (l *List) insertChunked(i int64, element []byte) error {
 	}
 	side, _, err := l.side(from, to, nil)
 	if err == nil {
-		err = l.drop(to-from+1, front)
+		_, err = l.drop(to-from+1, front)
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (l *List) removeChunked(numbers []int64) error {
 	}
 	side, gone, err := l.side(from, to, numbers)
 	if err == nil {
-		err = l.drop(to-from+1, front)
+		_, err = l.drop(to-from+1, front)
 	}
 	if err != nil {
 		return err
@@ -75,25 +75,17 @@ func (l *List) removeChunked(numbers []int64) error {
 
 // trimChunked removes what is not between two numbers, both included, in the list.
 func (l *List) trimChunked(from, to int64) error {
-	n, size := l.v.Count, l.v.Size
-	count := func(_ int64, e []byte) bool {
-		size -= int64(len(e))
-		return true
-	}
-	err := l.Range(0, from-1, false, count)
-	if err == nil {
-		err = l.Range(to+1, n-1, false, count)
-	}
-	if err == nil {
-		err = l.drop(from, true)
-	}
-	if err == nil {
-		err = l.drop(n-1-to, false)
-	}
+	n := l.v.Count
+	before, err := l.drop(from, true)
 	if err != nil {
 		return err
 	}
-	l.endChunks(size)
+	behind, err := l.drop(n-1-to, false)
+	if err != nil {
+		l.unit.Fail(err) // those before are gone
+		return err
+	}
+	l.endChunks(l.v.Size - before - behind)
 	return nil
 }
 
@@ -135,7 +127,7 @@ func (l *List) setChunked(n int64, element []byte) (was int, err error) {
 	start := len(l.spare)
 	l.spare = append(appendEntry(append(l.spare, all[:at]...), element, nil, false), all[to:]...)
 	if all = l.spare[start:len(l.spare):len(l.spare)]; e != nil {
-		e.packed = all
+		e.packed, e.spare = all, len(l.spare)
 	} else {
 		l.unit.SetElement(l.key, &l.v, l.sub, all)
 	}

@@ -25,11 +25,16 @@ func (l *List) add(element []byte, front bool) {
 	case front:
 		at := len(l.spare)
 		l.spare = append(appendEntry(l.spare, element, nil, false), e.packed...)
-		e.packed = l.spare[at:len(l.spare):len(l.spare)]
+		e.packed, e.spare = l.spare[at:len(l.spare):len(l.spare)], len(l.spare)
 	default:
 		at := len(l.spare)
-		l.spare = appendEntry(append(l.spare, e.packed...), element, nil, false)
-		e.packed = l.spare[at:len(l.spare):len(l.spare)]
+		if e.spare == at && at > 0 {
+			at -= len(e.packed)
+		} else {
+			l.spare = append(l.spare, e.packed...)
+		}
+		l.spare = appendEntry(l.spare, element, nil, false)
+		e.packed, e.spare = l.spare[at:len(l.spare):len(l.spare)], len(l.spare)
 	}
 	if l.last = max(l.last, n+1); front {
 		l.first = n
@@ -39,7 +44,9 @@ func (l *List) add(element []byte, front bool) {
 		if !e.loose {
 			l.unit.SetElement(l.key, &l.v, l.chunkKey(chunk), e.packed)
 		}
-		*e = end{}
+		if *e = (end{}); l.front.spare == 0 && l.back.spare == 0 {
+			l.spare = l.spare[:0] // the unit has copied what was there
+		}
 	case e == &l.back && l.last == chunk+chunkItems:
 		l.front, l.back = l.back, end{}
 	}
@@ -93,7 +100,7 @@ func (l *List) take(front bool) (element []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if *e = (end{chunk, !ok}); ok {
+		if *e = (end{packed: chunk, loose: !ok}); ok {
 			l.unit.RemoveElement(l.key, &l.v, l.sub)
 		}
 	}
@@ -115,6 +122,9 @@ func (l *List) take(front bool) (element []byte, err error) {
 		} else {
 			e.packed = e.packed[:at:at]
 		}
+		if e.spare > 0 {
+			e.spare = -1
+		}
 	}
 	switch {
 	case front:
@@ -132,28 +142,50 @@ func (l *List) take(front bool) (element []byte, err error) {
 	return element, nil
 }
 
-// drop removes k elements, not all, at the front, or else at the back. endChunks notes it. Whole chunks go with one
-// deletion of a range, unless they are few: see cut.
-func (l *List) drop(k int64, front bool) error {
+// drop removes k elements, not all, at the front, or else at the back, and returns how many bytes they hold. endChunks
+// notes it. Whole chunks go with one deletion of a range, unless they are few: see cut.
+func (l *List) drop(k int64, front bool) (size int64, err error) {
 	if k > fewCut {
-		if n := chunkOf(l.first + k); front && n > l.first {
-			l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), appendNumber([]byte{kindItem}, n))
-			k -= n - l.first
-			l.first, l.front, l.stale = n, end{}, true
-		}
-		if n := chunkOf(l.last - k + chunkItems - 1); !front && n < l.last {
-			l.unit.RemoveElements(l.key, &l.v, appendNumber([]byte{kindItem}, n), l.at(nil, l.last-l.first))
-			k -= l.last - n
-			l.last, l.back, l.stale = n, end{}, true
+		if size, err = l.dropChunks(&k, front); err != nil {
+			return 0, err
 		}
 	}
 	for range k {
-		if _, err := l.take(front); err != nil {
+		element, err := l.take(front)
+		if err != nil {
 			l.unit.Fail(err) // some may be gone
-			return err
+			return 0, err
 		}
+		size += int64(len(element))
 	}
-	return nil
+	return size, nil
+}
+
+// dropChunks is drop for all of k elements but those whose chunk the list keeps a part of. k is what is left.
+func (l *List) dropChunks(k *int64, front bool) (size int64, err error) {
+	first, last := l.first, l.last
+	from, to := first, chunkOf(first+*k)
+	if !front {
+		from, to = chunkOf(last-*k+chunkItems-1), last
+	}
+	if from >= to {
+		return 0, nil
+	}
+	err = l.Range(from-first, to-1-first, false, func(_ int64, e []byte) bool {
+		size += int64(len(e))
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	l.unit.RemoveElements(l.key, &l.v, appendNumber([]byte{kindItem}, from), appendNumber([]byte{kindItem}, to))
+	*k -= to - from
+	if l.stale = true; front {
+		l.first, l.front = to, end{}
+	} else {
+		l.last, l.back = from, end{}
+	}
+	return size, nil
 }
 
 // endChunks notes what add, take, setChunked and drop have done; size is what the elements hold now.

@@ -111,7 +111,7 @@ func wantEntries(t *testing.T, s *store.Store, key string) {
 	}, key)
 }
 
-// Elements in chunks are entries by the sixteen, and their ends are in the header.
+// Elements in chunks are entries by the eight, and their ends are in the header.
 func TestShortElementsShareEntries(t *testing.T) {
 	w := newChunkWorld(t)
 	entries := func() (n int) {
@@ -131,16 +131,16 @@ func TestShortElementsShareEntries(t *testing.T) {
 		return n
 	}
 	w.fill(100, 0)
-	if n := entries(); n != 6 {
-		t.Errorf("100 short elements have %d entries, want 6 and an end", n)
+	if n := entries(); n != 12 {
+		t.Errorf("100 short elements have %d entries, want 12 and an end", n)
 	}
 	w.fill(100, 1)
 	if n := entries(); n != 100 {
 		t.Errorf("100 long elements have %d entries", n)
 	}
-	w.fill(100, 20) // 0, 20, 40, 60 and 80 are in five of the chunks 0 to 5
-	if n := entries(); n != 5*16+1 {
-		t.Errorf("100 elements with 5 long ones have %d entries, want %d", n, 5*16+1)
+	w.fill(100, 20) // 0, 20, 40, 60 and 80 are in five of twelve chunks
+	if n := entries(); n != 5*8+7 {
+		t.Errorf("100 elements with 5 long ones have %d entries, want %d", n, 5*8+7)
 	}
 }
 

@@ -31,10 +31,12 @@ func TestItemsComeFromChunksAndRows(t *testing.T) {
 		c.putElement(p, append(number(from), layout.ChunkKind), all)
 	}
 	chunk(16, "c")
+	chunk(24, "c")
 	for n := range uint64(64) {
 		c.putElement(p, number(n), fmt.Append(nil, "r", n)) // also where there are chunks: nobody removes them
 	}
 	chunk(48, "c")
+	chunk(56, "c")
 	items := func(from, n int, rows, chunks bool) (got []string) {
 		var into Items
 		into.Add([]byte("before"))

@@ -108,7 +108,7 @@ const (
 	// the elements, each behind its length as a uvarint.
 	ChunkKind = 'c'
 	// ChunkItems is how many elements are in a chunk. The number of the first one is a multiple of it.
-	ChunkItems = 16
+	ChunkItems = 8
 )
 
 // Mix spreads numbers over shards and slots.
