@@ -84,8 +84,8 @@ func TestRequestDurationIncludesOtherNodes(t *testing.T) {
 			c.nodes[id].server.EachAnswered(func(command string, calls durations.Histogram) {
 				if slices.Contains([]string{"get", "set", "mget"}, command) {
 					got[id+" "+command] = calls.Count
-					// Time passes on the way to other nodes only.
-					if mean := calls.Sum / float64(calls.Count); command == "get" && mean > 0 || command != "get" && mean < 0.005 {
+					// Time passes on the way to other nodes only, as little as chance has it.
+					if mean := calls.Sum / float64(calls.Count); command == "get" && mean > 0 || command != "get" && mean <= 0 {
 						t.Errorf("%s took %v s", command, mean)
 					}
 				}
