@@ -115,7 +115,7 @@ func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 }
 
 // LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told to remove it, with
-// others: nobody asks for it before it is set again.
+// others: it is not asked for before it is set again.
 func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
 	u.elements.Add(pending.Change{Place: v.place, Key: u.copyBytes(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true, Left: true})
 }
@@ -311,7 +311,7 @@ func (u *Unit) elementAt(key []byte, v *Value, sub func(*Value) []byte) (value [
 	return u.Element(key, v, k)
 }
 
-// GetWhole is Get for whoever reads more than one element: all that Element and Elements find with its result is of one
+// GetWhole is Get for reads of more than one element: all that Element and Elements find with its result is of one
 // moment.
 func (u *Unit) GetWhole(key []byte) (Value, error) {
 	v, err := u.Get(key)
@@ -331,6 +331,6 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 // that never came about.
 func (u *Unit) Recall(v *Value) any { return u.s.recall.Get(v.gen) }
 
-// Remember keeps something, of about so many bytes, that nobody changes any more, for Recall with the same collection;
+// Remember keeps something, of about so many bytes, that does not change any more, for Recall with the same collection;
 // it may be forgotten at any time.
 func (u *Unit) Remember(v *Value, what any, bytes int) { u.s.recall.Put(v.gen, what, bytes) }

@@ -115,7 +115,7 @@ func (c *Cache) itemsOfChunk(p layout.Place, key []byte, chunk uint64, at, n int
 		size, w := binary.Uvarint(rest)
 		if w <= 0 || size > uint64(len(rest)-w) {
 			into.text, into.ends = into.text[:text], into.ends[:ends]
-			return false // whoever reads it finds that it is malformed
+			return false // a read from Pebble reports that it is malformed
 		}
 		end := w + int(size)
 		if i >= at {

@@ -33,7 +33,7 @@ func TestItemsComeFromChunksAndRows(t *testing.T) {
 	chunk(16, "c")
 	chunk(24, "c")
 	for n := range uint64(64) {
-		c.putElement(p, number(n), fmt.Append(nil, "r", n)) // also where there are chunks: nobody removes them
+		c.putElement(p, number(n), fmt.Append(nil, "r", n)) // also where there are chunks: they stay in the cache
 	}
 	chunk(48, "c")
 	chunk(56, "c")
