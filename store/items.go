@@ -9,11 +9,10 @@ import (
 type Items = cache.Items
 
 // GetItems does what Get does and, if that is a list which is not whole, fills into with n of its items from a sub key on,
-// as of the same moment; which says both, given the value, and whether items may be in rows. It may add others before, and
-// may be called though ok is false. That is so if not all of them are in the cache, if n is negative, if a writer came in
+// as of the same moment; which says both, given the value. It may add others before, and may be called though ok is false. That is so if not all of them are in the cache, if n is negative, if a writer came in
 // between, or if the unit has the key's latch or an iterator on it: GetWhole and Elements find them then. Only ItemKind sub
 // keys name items.
-func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64, rows bool), into *Items) (v Value, ok bool, err error) {
+func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), into *Items) (v Value, ok bool, err error) {
 	into.Clear()
 	p := u.Place(key)
 	l := &u.s.latches[latch.Of(p)]
@@ -24,8 +23,8 @@ func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64, row
 	if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type != List {
 		return v, false, err
 	}
-	sub, n, rows := which(&v)
-	if n < 0 || n > cache.MaxItems || n > 0 && !u.s.cache.Items(p, v.gen, sub, int(n), rows, v.Chunks, into) {
+	sub, n := which(&v)
+	if n < 0 || n > cache.MaxItems || n > 0 && !u.s.cache.Items(p, v.gen, sub, int(n), v.Chunks, into) {
 		return v, false, nil
 	}
 	u.noteRead(l, p)

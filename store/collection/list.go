@@ -33,7 +33,6 @@ type List struct {
 	before, behind int64
 	last           int64 // of a list with chunks: the number behind the last element
 	front, back    end
-	stale          bool        // rangeRemoved
 	spare          []byte      // scratch
 	near           store.Items // scratch
 	// oddMost is 0 but in tests.
@@ -76,20 +75,20 @@ func (l *List) OpenWhole(u *store.Unit, key []byte) error {
 func (l *List) OpenRange(u *store.Unit, key []byte, bounds func(n int64) (from, to int64)) (*store.Items, error) {
 	var malformed error
 	var from, to int64
-	v, ok, err := u.GetItems(key, func(v *store.Value) ([]byte, int64, bool) {
+	v, ok, err := u.GetItems(key, func(v *store.Value) ([]byte, int64) {
 		l.v = *v
 		if malformed = l.readHead(); malformed != nil || v.Whole() {
-			return nil, -1, false
+			return nil, -1
 		}
 		if from, to = bounds(v.Count); from > to {
-			return nil, -1, false
+			return nil, -1
 		}
 		from, to = l.first+from, l.first+to
 		first, n := from, to-from+1
 		if v.Chunks {
 			first, n = l.nearFront(from, to)
 		}
-		return l.itemKey(first), n, !l.stale
+		return l.itemKey(first), n
 	}, &l.near)
 	if err = errors.Join(err, malformed); err != nil {
 		return nil, err
@@ -391,7 +390,7 @@ func (l *List) split() error {
 // begin makes l a list without an element.
 func (l *List) begin() {
 	l.first, l.last, l.before, l.behind = 0, 0, 0, 0
-	l.front, l.back, l.stale = end{}, end{}, false
+	l.front, l.back = end{}, end{}
 }
 
 // Pop removes the first element, or else the last, and returns it; false if there is none.

@@ -33,9 +33,7 @@ const (
 
 	frontLoose = 1 // flags
 	backLoose  = 2
-	// rangeRemoved: entries have been removed by range, and caches may still have them: chunks with numbers whose
-	// elements have entries of their own now, or rows (see store/internal/cache) with numbers that are in chunks now.
-	rangeRemoved = 4
+	unusedFlag = 4 // may be set, and means nothing
 )
 
 // An end is the elements of the first or the last chunk of a list that does not have all of it.
@@ -66,7 +64,7 @@ func (l *List) endAt(n int64) (e *end, from int64) {
 // readChunks reads what a header says behind first.
 func (l *List) readChunks(b []byte) error {
 	l.front, l.back = end{}, end{}
-	if len(b) == 0 || b[0] > frontLoose|backLoose|rangeRemoved {
+	if len(b) == 0 || b[0] > frontLoose|backLoose|unusedFlag {
 		return errList
 	}
 	front, back, ok := cut(b[1:])
@@ -75,7 +73,6 @@ func (l *List) readChunks(b []byte) error {
 	}
 	l.front = end{packed: front, loose: b[0]&frontLoose != 0}
 	l.back = end{packed: back, loose: b[0]&backLoose != 0}
-	l.stale = b[0]&rangeRemoved != 0
 	l.spare = l.spare[:0]
 	return nil
 }
@@ -88,9 +85,6 @@ func (l *List) appendChunks(dst []byte) []byte {
 	}
 	if l.back.loose {
 		flags |= backLoose
-	}
-	if l.stale {
-		flags |= rangeRemoved
 	}
 	dst = append(binary.AppendUvarint(append(dst, flags), uint64(len(l.front.packed))), l.front.packed...)
 	return append(dst, l.back.packed...)
@@ -120,7 +114,7 @@ func (l *List) startChunks() {
 		l.unit.RemoveElements(l.key, &l.v, l.at(nil, l.v.Count), l.at(nil, l.v.Count+l.behind))
 	}
 	l.before, l.behind = 0, 0
-	l.v.Chunks, l.last, l.stale = true, l.first+l.v.Count, true
+	l.v.Chunks, l.last = true, l.first+l.v.Count
 	l.front, l.back = end{}, end{}
 	if chunkOf(l.last) < l.last {
 		l.back.loose = true

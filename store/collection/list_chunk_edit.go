@@ -119,7 +119,7 @@ func (l *List) setChunked(n int64, element []byte) (was int, err error) {
 			l.unit.RemoveElement(l.key, &l.v, l.sub)
 			l.unpack(all, from)
 		} else {
-			l.loosen(e, chunkOf(n), from)
+			l.loosen(e, from)
 		}
 		l.unit.SetElement(l.key, &l.v, l.itemKey(n), element)
 		return len(old), nil

@@ -13,10 +13,10 @@ func (l *List) add(element []byte, front bool) {
 	}
 	e := l.endFor(n, front)
 	if !e.loose && len(element) > maxChunked {
-		if from := chunkOf(n); front {
-			l.loosen(e, from, l.first)
+		if front {
+			l.loosen(e, l.first)
 		} else {
-			l.loosen(e, from, max(from, l.first))
+			l.loosen(e, max(chunkOf(n), l.first))
 		}
 	}
 	switch {
@@ -66,12 +66,8 @@ func (l *List) endFor(n int64, front bool) *end {
 	return &l.back
 }
 
-// loosen gives the elements of an end, the first of which has a number, entries of their own; chunk is theirs. If an
-// earlier one with that number was removed with a range, this store's cache may still have it, and that of a backup.
-func (l *List) loosen(e *end, chunk, from int64) {
-	if l.stale {
-		l.unit.RemoveElement(l.key, &l.v, l.chunkKey(chunk))
-	}
+// loosen gives the elements of an end, the first of which has a number, entries of their own.
+func (l *List) loosen(e *end, from int64) {
 	l.unpack(e.packed, from)
 	*e = end{loose: true}
 }
@@ -180,7 +176,7 @@ func (l *List) dropChunks(k *int64, front bool) (size int64, err error) {
 	}
 	l.unit.RemoveElements(l.key, &l.v, appendNumber([]byte{kindItem}, from), appendNumber([]byte{kindItem}, to))
 	*k -= to - from
-	if l.stale = true; front {
+	if front {
 		l.first, l.front = to, end{}
 	} else {
 		l.last, l.back = from, end{}

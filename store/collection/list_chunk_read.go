@@ -44,7 +44,7 @@ func (l *List) find(i int64) (element []byte, ok bool, err error) {
 			switch e, from := l.endAt(n); {
 			case e != nil && !e.loose:
 				return nil
-			case e == nil && (try%2 == 0 || l.stale): // rows may be of earlier elements
+			case e == nil && try%2 == 0:
 				entry = int(n - from)
 				return l.chunkKey(from)
 			}
@@ -65,9 +65,6 @@ func (l *List) find(i int64) (element []byte, ok bool, err error) {
 		l.seek(i)
 		if e, _ := l.endAt(numberIn(l.sub)); e != nil && !e.loose {
 			return l.chunked(numberIn(l.sub))
-		}
-		if l.stale {
-			break
 		}
 	}
 	if err := l.OpenWhole(l.unit, l.key); err != nil {

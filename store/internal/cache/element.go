@@ -100,8 +100,9 @@ func (c *Cache) putElement(p layout.Place, key, value []byte) {
 	id, at := lineOf(p, key, &of)
 	s := c.shard(&id)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.putElement(&id, at, key, value, c.clock.Load())
+	s.mu.Unlock()
+	c.removeOtherForm(p, key)
 }
 
 func (s *shard) putElement(id *lineID, at int, key, value []byte, now uint32) {
@@ -139,14 +140,20 @@ func (c *Cache) changeItems(changes []pending.Change) {
 	id, _ := lineOf(changes[0].Place, first, &of)
 	s, now := c.shard(&id), c.clock.Load()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	_, hasRow := s.find(&id)
+	put := false
 	for i := range changes {
 		key, _ := cachedKey(&changes[i])
 		if changes[i].Gone {
 			s.removeElement(&id, itemIn(key))
 		} else {
 			s.putElement(&id, itemIn(key), key, changes[i].Value, now)
+			put = true
 		}
+	}
+	s.mu.Unlock()
+	if put && !hasRow { // else its chunk has gone before
+		c.removeOtherForm(changes[0].Place, first)
 	}
 }
 
@@ -192,6 +199,7 @@ func (s *shard) removeElement(id *lineID, at int) {
 func (c *Cache) loseElement(p layout.Place, key []byte) {
 	c.known.forget(generationIn(key))
 	c.removeElement(p, key)
+	c.removeOtherForm(p, key)
 }
 
 // Begin notes that a collection which has no elements yet is going to be made.

@@ -79,7 +79,7 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 			case item && rnd.IntN(2) == 0:
 				n := 1 + rnd.IntN(20)
 				into.Clear()
-				if !c.Items(p, gens[g], key[8:], n, true, false, &into) {
+				if !c.Items(p, gens[g], key[8:], n, false, &into) {
 					continue
 				}
 				rows++

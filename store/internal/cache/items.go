@@ -40,9 +40,9 @@ func (it *Items) Add(item []byte) {
 // Clear forgets the items.
 func (it *Items) Clear() { it.text, it.ends = it.text[:0], it.ends[:0] }
 
-// Items has into hold n more items from a sub key on, which may be in rows, in chunks or in both. It returns false if one
+// Items has into hold n more items from a sub key on, which may be in rows or, with chunks, in these, too. It returns false if one
 // of them has no line, or they are too large.
-func (c *Cache) Items(p layout.Place, gen uint64, sub []byte, n int, rows, chunks bool, into *Items) bool {
+func (c *Cache) Items(p layout.Place, gen uint64, sub []byte, n int, chunks bool, into *Items) bool {
 	if c.shards == nil {
 		return false
 	}
@@ -58,9 +58,6 @@ func (c *Cache) Items(p layout.Place, gen uint64, sub []byte, n int, rows, chunk
 				}
 				continue
 			}
-		}
-		if !rows {
-			return false
 		}
 		binary.BigEndian.PutUint64(key[9:], from)
 		id, at := lineOf(p, key[:], &rowKey)

@@ -15,7 +15,7 @@ import (
 //	end of the text 4 B | for each item: where its text is 2 B, its length 2 B, + 1, or 0 for
 //	an item that is not here | text
 const (
-	rowItems = 8
+	rowItems = layout.ChunkItems
 	rowHead  = 4 + rowItems*4
 	maxRow   = 1<<16 - 1 // bytes of a line
 	// roomyItem is up to what length an item makes room for a row of its like.
@@ -47,6 +47,39 @@ func itemIn(key []byte) int { return int(key[itemLine-1] % rowItems) }
 func sameRow(item, key []byte) bool {
 	const last = itemLine - 1
 	return IsItem(key) && string(key[:last]) == string(item[:last]) && key[last]/rowItems == item[last]/rowItems
+}
+
+// isChunk reports whether the key of a line is that of a chunk of items.
+func isChunk(key []byte) bool {
+	return len(key) == itemLine+1 && key[8] == layout.ItemKind && key[itemLine] == layout.ChunkKind
+}
+
+// removeOtherForm drops the line of the chunk with the numbers of an item's row, or that of the row with the numbers of a
+// chunk: the key is that of an item or a chunk that has been changed. A range of items and chunks is removed from Pebble
+// without their lines, and the numbers may come back in the other form, also from another store.
+//
+// Invariant: where Pebble has an item, its chunk has no line, and where it has a chunk, its items have none.
+func (c *Cache) removeOtherForm(p layout.Place, key []byte) {
+	var other [itemLine + 1]byte
+	id := lineID{}
+	switch {
+	case c.shards == nil:
+		return
+	case IsItem(key):
+		copy(other[:], key)
+		other[itemLine-1] &^= layout.ChunkItems - 1
+		other[itemLine] = layout.ChunkKind
+		id = elementID(p, other[:])
+	case isChunk(key):
+		rowOf(key, (*[itemLine]byte)(other[:]))
+		id = elementID(p, other[:itemLine])
+	default:
+		return
+	}
+	s := c.shard(&id)
+	s.mu.Lock()
+	s.removeElement(&id, -1)
+	s.mu.Unlock()
 }
 
 // maxNear is how large a row may be for a unit to read all of it at once, in bytes.
