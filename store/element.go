@@ -150,20 +150,11 @@ func (u *Unit) writeElements() {
 		}
 		return
 	}
-	ordered := false
-	for i := range list {
-		if c := &list[i]; c.IsField() {
-			u.writeElement(c)
-		} else {
-			ordered = true
-		}
-	}
-	if !ordered {
-		return
-	}
-	for i := range list {
-		if c := &list[i]; !c.IsField() {
-			u.writeElement(c)
+	for _, fields := range [...]bool{true, false} {
+		for i := range list {
+			if c := &list[i]; c.IsField() == fields {
+				u.writeElement(c)
+			}
 		}
 	}
 }
@@ -189,8 +180,11 @@ func (u *Unit) elementKey(key []byte, v *Value, sub []byte) []byte {
 	return u.pbuf
 }
 
-// copyBytes returns a copy that lasts until the unit ends.
+// copyBytes returns a copy that lasts until the unit ends; b itself for ElementSize.
 func (u *Unit) copyBytes(b []byte) []byte {
+	if u.sizing {
+		return b
+	}
 	start := len(u.lines)
 	u.lines = append(u.lines, b...)
 	return u.lines[start:len(u.lines):len(u.lines)]
@@ -245,11 +239,18 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		}
 		return nil, false, u.s.readFailed(err)
 	}
-	value = u.copyBytes(value)
 	if cached && !u.noTouch {
 		u.s.cache.FillElement(v.place, line, value, l, version)
 	}
-	return value, true, closer.Close()
+	return u.copyBytes(value), true, closer.Close()
+}
+
+// ElementSize returns the length of what Element returns, and keeps no copy of what is not in the cache.
+func (u *Unit) ElementSize(key []byte, v *Value, sub []byte) (size int, ok bool, err error) {
+	u.sizing = true
+	value, ok, err := u.Element(key, v, sub)
+	u.sizing = false
+	return len(value), ok, err
 }
 
 // ElementChanges is a number that rises with each change of an element which the unit makes, and when it runs again: as

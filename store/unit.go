@@ -74,8 +74,8 @@ type Unit struct {
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.
 	peeking bool
-	// heading: reads need no content. See Head.
-	heading bool
+	// Reads need no content: see Head and ElementSize.
+	heading, sizing bool
 	// copying: what is written is no use of its key, either.
 	copying bool
 	// following: the unit is a receiver's. What is read goes to nobody, but into what is

@@ -35,8 +35,8 @@ type List struct {
 	front, back    end
 	spare          []byte      // scratch
 	near           store.Items // scratch
-	// oddMost is 0 but in tests.
-	oddMost int64
+	// Both are 0 but in tests.
+	oddMost, shiftMost int64
 }
 
 const (
@@ -420,7 +420,7 @@ func (l *List) Pop(front bool) (element []byte, ok bool, err error) {
 		return element, true, nil
 	}
 	if l.v.Chunks && l.v.Count > 1 {
-		if element, err = l.take(front); err != nil {
+		if element, _, err = l.take(front, true); err != nil {
 			return nil, false, err
 		}
 		l.head(l.v.Count-1, l.v.Size-int64(len(element)))

@@ -102,12 +102,12 @@ func (l *List) setChunked(n int64, element []byte) (was int, err error) {
 		}
 	}
 	if !packed {
-		old, ok, err := l.unit.Element(l.key, &l.v, l.itemKey(n))
+		was, ok, err := l.unit.ElementSize(l.key, &l.v, l.itemKey(n))
 		if err != nil || !ok {
 			return 0, errors.Join(err, errList)
 		}
 		l.unit.SetElement(l.key, &l.v, l.sub, element)
-		return len(old), nil
+		return was, nil
 	}
 	at, to, ok := packedAt(all, n-from)
 	if !ok {

@@ -80,8 +80,9 @@ func (l *List) unpack(all []byte, from int64) {
 	}
 }
 
-// take removes the first element, or else the last, of a list that has others, and returns it. endChunks notes it.
-func (l *List) take(front bool) (element []byte, err error) {
+// take removes the first element, or else the last, of a list that has others, and returns its length and, if it is
+// wanted, the element. endChunks notes it.
+func (l *List) take(front, wanted bool) (element []byte, size int, err error) {
 	n := l.last - 1
 	if front {
 		n = l.first
@@ -94,7 +95,7 @@ func (l *List) take(front bool) (element []byte, err error) {
 		}
 		chunk, ok, err := l.unit.Element(l.key, &l.v, l.chunkKey(from))
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if *e = (end{packed: chunk, loose: !ok}); ok {
 			l.unit.RemoveElement(l.key, &l.v, l.sub)
@@ -102,17 +103,25 @@ func (l *List) take(front bool) (element []byte, err error) {
 	}
 	if e.loose {
 		var ok bool
-		if element, ok, err = l.unit.Element(l.key, &l.v, l.itemKey(n)); err != nil || !ok {
-			return nil, errors.Join(err, errList)
+		if wanted {
+			element, ok, err = l.unit.Element(l.key, &l.v, l.itemKey(n))
+			size = len(element)
+		} else {
+			size, ok, err = l.unit.ElementSize(l.key, &l.v, l.itemKey(n))
+		}
+		if err != nil || !ok {
+			return nil, 0, errors.Join(err, errList)
 		}
 		l.unit.RemoveElement(l.key, &l.v, l.sub)
 	} else {
 		at, to, ok := packedAt(e.packed, n-from)
 		if !ok || !front && to != len(e.packed) {
-			return nil, errList
+			return nil, 0, errList
 		}
 		element, _, _ = cut(e.packed[at:])
-		element = bytes.Clone(element) // the head is going to be overwritten
+		if size = len(element); wanted {
+			element = bytes.Clone(element) // the head is going to be overwritten
+		}
 		if front {
 			e.packed = e.packed[to:]
 		} else {
@@ -135,7 +144,7 @@ func (l *List) take(front bool) (element []byte, err error) {
 			*e = end{}
 		}
 	}
-	return element, nil
+	return element, size, nil
 }
 
 // drop removes k elements, not all, at the front, or else at the back, and returns how many bytes they hold. endChunks
@@ -147,12 +156,12 @@ func (l *List) drop(k int64, front bool) (size int64, err error) {
 		}
 	}
 	for range k {
-		element, err := l.take(front)
+		_, n, err := l.take(front, false)
 		if err != nil {
 			l.unit.Fail(err) // some may be gone
 			return 0, err
 		}
-		size += int64(len(element))
+		size += int64(n)
 	}
 	return size, nil
 }

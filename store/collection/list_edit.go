@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -11,9 +12,26 @@ import (
 // fewSought is how many elements are found one by one sooner than by an iterator.
 const fewSought = 8
 
-// maxShift is how many elements are moved within a list. Where more would have to be, it is
-// made anew.
-const maxShift = 1 << 12
+// maxShift is how many elements are moved within a list, and maxShiftSize how many bytes they have: the unit keeps some
+// copies of them. Where more would have to be, the list is made anew, which takes little memory.
+const (
+	maxShift     = 1 << 12
+	maxShiftSize = 32 << 20
+)
+
+// mayShift reports whether the elements from one number to another, both included, of a list may be moved within it.
+func mayShift(l *List, from, to int64) (bool, error) {
+	most := cmp.Or(l.shiftMost, maxShiftSize)
+	if to-from >= maxShift || l.v.Size <= most {
+		return to-from < maxShift, nil
+	}
+	size := int64(0)
+	err := l.Range(from, to, false, func(_ int64, e []byte) bool {
+		size += int64(len(e))
+		return size <= most
+	})
+	return size <= most, err
+}
 
 // Set replaces an element by its number, which must exist.
 func (l *List) Set(i int64, element []byte) error {
@@ -33,11 +51,11 @@ func (l *List) Set(i int64, element []byte) error {
 		return err
 	}
 	l.sub = l.at(l.sub[:0], i)
-	old, ok, err := l.unit.Element(l.key, &l.v, l.sub)
+	was, ok, err := l.unit.ElementSize(l.key, &l.v, l.sub)
 	if err != nil || !ok {
 		return errors.Join(err, errList)
 	}
-	size := l.v.Size + int64(len(element)-len(old))
+	size := l.v.Size + int64(len(element)-was)
 	l.unit.SetElement(l.key, &l.v, l.sub, element)
 	if size != l.v.Size {
 		l.head(l.v.Count, size)
@@ -63,7 +81,8 @@ func (l *List) put(all [][]byte) error {
 
 // Insert puts an element before the one with a number, or behind the last.
 func (l *List) Insert(i int64, element []byte) error {
-	switch n := l.Len(); {
+	n := l.Len()
+	switch {
 	case i == 0 || i >= n:
 		return l.Push(i == 0, element)
 	case l.v.Whole():
@@ -72,7 +91,17 @@ func (l *List) Insert(i int64, element []byte) error {
 			return err
 		}
 		return l.put(slices.Insert(all, int(i), element))
-	case min(i, n-i) > maxShift:
+	}
+	front := i < n-i
+	from, to := i, n-1
+	if front {
+		from, to = 0, i-1
+	}
+	shifts, err := mayShift(l, from, to)
+	switch {
+	case err != nil:
+		return err
+	case !shifts:
 		return l.rebuild(func(yield func([]byte) error) error {
 			return l.each(func(at int64, e []byte) error {
 				if at == i {
@@ -85,7 +114,7 @@ func (l *List) Insert(i int64, element []byte) error {
 		})
 	case l.v.Chunks:
 		return l.insertChunked(i, element)
-	case i < n-i: // those in front go one to the front
+	case front: // those in front go one to the front
 		err := l.Range(0, i-1, false, func(at int64, e []byte) bool {
 			l.sub = l.at(l.sub[:0], at-1)
 			l.unit.SetElement(l.key, &l.v, l.sub, e)
@@ -134,7 +163,18 @@ func (l *List) Remove(numbers []int64) error {
 			}
 		}
 		return l.put(kept)
-	case min(numbers[k-1]+1, n-numbers[0]) > maxShift || l.v.Chunks && min(numbers[k-1]+1, n-numbers[0]) == n:
+	}
+	// What is on the shorter side of them closes the gaps.
+	front := numbers[k-1]+1 < n-numbers[0]
+	from, to, at, step := numbers[0], n-1, numbers[0], int64(1)
+	if front {
+		from, to, at, step = 0, numbers[k-1], numbers[k-1], -1
+	}
+	shifts, err := mayShift(l, from, to)
+	switch {
+	case err != nil:
+		return err
+	case !shifts || l.v.Chunks && to-from+1 == n:
 		return l.rebuild(func(yield func([]byte) error) error {
 			rest := numbers
 			return l.each(func(at int64, e []byte) error {
@@ -149,14 +189,8 @@ func (l *List) Remove(numbers []int64) error {
 	if l.v.Chunks {
 		return l.removeChunked(numbers)
 	}
-	// What is on the shorter side of them closes the gaps.
 	size := l.v.Size
-	front := numbers[k-1]+1 < n-numbers[0]
-	from, to, at, step := numbers[0], n-1, numbers[0], int64(1)
-	if front {
-		from, to, at, step = 0, numbers[k-1], numbers[k-1], -1
-	}
-	err := l.Range(from, to, front, func(i int64, e []byte) bool {
+	err = l.Range(from, to, front, func(i int64, e []byte) bool {
 		if _, gone := slices.BinarySearch(numbers, i); gone {
 			size -= int64(len(e))
 			return true
@@ -244,23 +278,26 @@ func (l *List) cut(k, n int64, front bool) (size int64, err error) {
 		from = 0
 	}
 	var sizes []int
-	note := func(_ int64, e []byte) bool {
-		size += int64(len(e))
+	note := func(s int) {
+		size += int64(s)
 		if k <= fewCut {
-			sizes = append(sizes, len(e))
+			sizes = append(sizes, s)
 		}
-		return true
 	}
 	for i := from; k <= fewSought && i < from+k; i++ {
 		l.sub = l.at(l.sub[:0], i)
-		e, ok, err := l.unit.Element(l.key, &l.v, l.sub)
+		s, ok, err := l.unit.ElementSize(l.key, &l.v, l.sub)
 		if err != nil || !ok {
 			return 0, errors.Join(err, errList)
 		}
-		note(i, e)
+		note(s)
 	}
 	if k > fewSought {
-		if err := l.Range(from, from+k-1, false, note); err != nil {
+		err := l.Range(from, from+k-1, false, func(_ int64, e []byte) bool {
+			note(len(e))
+			return true
+		})
+		if err != nil {
 			return 0, err
 		}
 	}
