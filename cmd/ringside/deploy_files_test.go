@@ -45,3 +45,16 @@ func TestDeployFilesNameOnlySettings(t *testing.T) {
 		t.Errorf("only %d variables were found", seen)
 	}
 }
+
+// Without cgo, Pebble's memory would be on Go's heap, and a container would need twice as much.
+func TestImageIsBuiltWithCgo(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for build := range strings.SplitSeq(string(text), "\nRUN ") {
+		if strings.Contains(build, "go build") && (!strings.Contains(build, "CGO_ENABLED=1") || !strings.Contains(build, "-extldflags -static")) {
+			t.Errorf("not a static program with cgo:\n%s", build)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/memory"
+	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -27,6 +28,10 @@ func (a *app) limitMemory(cfg *node.Config, log *slog.Logger) {
 		debug.SetMemoryLimit(heap)
 	}
 	use, parts := cfg.MemoryUse(limit.Bytes)
+	if cfg.Role == node.RoleStore && !resp.PebbleIsOffHeap() {
+		log.Warn("this program was built without cgo: memtables and the block cache are on Go's heap, so that the node needs " +
+			"about twice the memory and reads from disk take longer; build it with a C compiler and CGO_ENABLED=1")
+	}
 	attrs := []any{"limit", "unknown"}
 	if limit.Bytes > 0 {
 		attrs = []any{"limit", node.RoughSize(limit.Bytes), "from", limit.Source}

@@ -22,6 +22,7 @@ import (
 	"github.com/ringside-kv/ringside/cmd/ringside/processors"
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
 	"github.com/ringside-kv/ringside/cmd/ringside/systemd"
+	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -119,10 +120,12 @@ func (a *app) inEnviron(name string) bool {
 // tuneGC lets garbage grow to four times what is alive before it is collected,
 // unless GOGC says otherwise. The big memory, caches and memtables, lies outside
 // Go's heap; what is left is small, and at the usual 100 percent a busy server
-// would collect it many times a second. A witness has little to do, and is to be small.
+// would collect it many times a second. A witness has little to do, and is to be small. A build without cgo has
+// memtables and cached blocks on the heap, which would grow by four times these, too.
 func (a *app) tuneGC(role string) {
 	switch {
 	case a.inEnviron("GOGC"):
+	case role == node.RoleStore && !resp.PebbleIsOffHeap():
 	case role == node.RoleWitness:
 		debug.SetGCPercent(50)
 	default:
