@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"strconv"
@@ -58,15 +59,18 @@ func cmdReplconf(x *call) {
 	x.OK()
 }
 
-// cmdPsync serves a replica until its connection ends.
+// cmdPsync serves a replica until its connection ends; by SYNC, one that knows nothing of PSYNC, as redis-cli --rdb.
 func cmdPsync(x *call) {
 	c := x.conn
-	offset, ok := wire.ParseInt(x.Args[2])
-	switch {
-	case !ok:
-		offset = -1
-	case c.from != nil || c.subscribed || c.session.replies != replyOn:
-		x.Error("ERR PSYNC is not possible on this connection")
+	id, offset := "", int64(-1)
+	if len(x.Args) > 2 {
+		id = cmp.Or(string(x.Args[1]), "?")
+		if n, ok := wire.ParseInt(x.Args[2]); ok {
+			offset = n
+		}
+	}
+	if c.from != nil || c.subscribed || c.session.replies != replyOn {
+		x.Error("ERR PSYNC and SYNC are not possible on this connection")
 		return
 	}
 	began := x.srv.clock()
@@ -77,7 +81,7 @@ func cmdPsync(x *call) {
 			c.session.bytesIn.Add(int64(n))
 			c.session.lastUsed.Store(int64(x.srv.clock()))
 		},
-	}, string(x.Args[1]), offset)
+	}, id, offset)
 	x.waited += x.srv.clock() - began
 	if msg != "" {
 		c.session.replica.Store(false)

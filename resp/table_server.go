@@ -52,6 +52,10 @@ var serverCommands = []command.Row{
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
 	},
 	{
+		Name: "sync", Arity: 1, Group: "server", Run: byServer(cmdPsync), Waits: true,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
+	},
+	{
 		Name: "replconf", Arity: -1, Group: "server", Run: byServer(cmdReplconf),
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagAllowBusy | command.FlagSystem,
 	},

@@ -53,8 +53,4 @@ var OperatorCommands = []command.Row{
 		Name: "slaveof", Arity: 3, Group: "server", Run: on(cmdReplicaof),
 		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale | command.FlagNoAsyncLoading,
 	},
-	{
-		Name: "sync", Arity: 1, Group: "server", Refusal: msgNoSync,
-		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
-	},
 }

@@ -11,8 +11,7 @@ import (
 
 const (
 	msgNoMigrate   = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
-	msgNoSync      = "ERR SYNC is not supported: replicas of Redis 2.8 and later send PSYNC"
-	msgNoReplicaof = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
+	msgNoReplicaof = "ERR REPLICAOF is not supported: a node that is started with --join gets its share of the keys and copies of others, and ringside import --from follows a Redis"
 	msgNoFailover  = "ERR FAILOVER is not supported: backups take over automatically; RING LEAVE hands over the data of this node"
 )
 

@@ -1,7 +1,7 @@
 // Package psync serves replicas of Redis and Valkey: a server that was sent REPLICAOF with the address of a node
 // follows the whole cluster through that node.
 //
-// It owns the answers to REPLCONF and PSYNC, the RDB file of a full synchronization, the stream of commands and its
+// It owns the answers to REPLCONF, PSYNC and SYNC, the RDB file of a full synchronization, the stream of commands and its
 // backlog. It owns neither the moment of the file (package moment), nor how a node learns of changes at other nodes
 // (package keyevents), nor the socket, which package resp hands over with [Server.Serve].
 //

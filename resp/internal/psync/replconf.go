@@ -16,6 +16,14 @@ type Conf struct {
 	port int
 	eof  bool // it reads files whose length is not known before
 	any  bool // it reads values of every RDB version and of modules
+	want Content
+}
+
+// A Content is what a replica wants of a full synchronization. The zero value wants all of it.
+type Content struct {
+	FileOnly    bool // and no stream behind the file, as redis-cli --rdb does
+	NoKeys      bool
+	NoFunctions bool
 }
 
 // CapaAnyValue is a capability that importers of Ringside announce by REPLCONF capa: they read values of every RDB
@@ -46,7 +54,21 @@ func (c *Conf) Set(words [][]byte) (refusal string) {
 		case wire.EqualFold(name, "capa"):
 			c.eof = c.eof || strings.EqualFold(value, "eof")
 			c.any = c.any || strings.EqualFold(value, CapaAnyValue)
-		case wire.EqualFold(name, "ack"), wire.EqualFold(name, "getack"), wire.EqualFold(name, "rdb-only"), wire.EqualFold(name, "version"):
+		case wire.EqualFold(name, "rdb-only"):
+			only, err := strconv.ParseUint(value, 10, 64)
+			if err != nil || only > 1 {
+				return "ERR value is out of range, must be between 0 and 1"
+			}
+			c.want.FileOnly = only == 1
+		case wire.EqualFold(name, "rdb-filter-only"):
+			c.want.NoKeys, c.want.NoFunctions = true, true
+			for _, part := range strings.Fields(value) {
+				if !strings.EqualFold(part, "functions") {
+					return "ERR Unsupported rdb-filter-only option: " + part
+				}
+				c.want.NoFunctions = false
+			}
+		case wire.EqualFold(name, "ack"), wire.EqualFold(name, "getack"), wire.EqualFold(name, "version"):
 			// They say nothing of use before PSYNC.
 		default:
 			return "ERR Unrecognized REPLCONF option: " + string(name)
@@ -62,6 +84,13 @@ func (c *Conf) get() (host string, port int, eof bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.host, c.port, c.eof
+}
+
+// content returns what the replica wants.
+func (c *Conf) content() Content {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.want
 }
 
 // readsAny reports whether the replica has announced CapaAnyValue.

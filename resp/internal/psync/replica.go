@@ -64,8 +64,8 @@ type replica struct {
 	deadline time.Duration
 }
 
-// Serve answers PSYNC with a replication id and the offset behind what the replica has, and serves the replica until
-// its connection ends. If it refuses the replica, it returns an error reply, and nothing was sent.
+// Serve answers PSYNC with a replication id and the offset behind what the replica has, or SYNC if the id is empty, and
+// serves the replica until its connection ends. If it refuses the replica, it returns an error reply, and nothing was sent.
 func (s *Server) Serve(link *Link, id string, offset int64) (refusal string) {
 	if _, _, eof := link.Conf.get(); !eof {
 		return "ERR the replica cannot read a file of unknown length: it has not sent REPLCONF capa eof, as Redis does since 2.8.18"
@@ -96,10 +96,10 @@ func (s *Server) Serve(link *Link, id string, offset int64) (refusal string) {
 // serve returns when the connection or the history has ended.
 func (r *replica) serve(ctx context.Context, id string, offset int64) error {
 	if !r.resumes(id, offset) {
-		if id != "?" {
+		if id != "" && id != "?" {
 			r.s.partialErrors.Add(1)
 		}
-		if err := r.synchronize(ctx); err != nil {
+		if err := r.synchronize(ctx, id != ""); err != nil {
 			return err
 		}
 	} else if err := r.send([]byte("+CONTINUE " + id + "\r\n")); err != nil {
@@ -175,8 +175,9 @@ func (r *replica) leave() {
 	}
 }
 
-// synchronize sends the replica all keys, and returns when it has loaded them.
-func (r *replica) synchronize(ctx context.Context) error {
+// synchronize sends the replica all keys, behind the name of the history if that is said, and returns when it has loaded
+// them.
+func (r *replica) synchronize(ctx context.Context, named bool) error {
 	snap, err := r.await(ctx)
 	if err != nil {
 		return err
@@ -188,12 +189,19 @@ func (r *replica) synchronize(ctx context.Context) error {
 	default:
 	}
 	head := fmt.Sprintf("+FULLRESYNC %s %d\r\n", snap.h.id, snap.cursor.at)
-	if err = r.send([]byte(head)); err == nil {
-		err = snap.write(ctx, replicaWriter{r}, r.link.Conf.readsAny())
+	if named {
+		err = r.send([]byte(head))
+	}
+	want := r.link.Conf.content()
+	if err == nil {
+		err = snap.write(ctx, replicaWriter{r}, want, r.link.Conf.readsAny())
 	}
 	snap.moment.Close()
 	if err != nil {
 		return err
+	}
+	if want.FileOnly {
+		return r.awaitEnd(ctx)
 	}
 	// A replica finds the end of the file by what it has read last, so nothing may follow before it says that it has it.
 	select {
@@ -205,6 +213,18 @@ func (r *replica) synchronize(ctx context.Context) error {
 	}
 	r.goOnline()
 	return nil
+}
+
+// awaitEnd has a client that wanted the file alone close the connection, since it may not have read all yet.
+func (r *replica) awaitEnd(ctx context.Context) error {
+	timeout := time.NewTimer(r.deadline)
+	defer timeout.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timeout.C:
+		return errors.New("it has the file, and wanted no more")
+	}
 }
 
 // await takes a moment, while the replica hears that it is being served.

@@ -20,7 +20,11 @@ func TestReplconfTakesWhatReplicasSend(t *testing.T) {
 		"REPLCONF listening-port many":                    "ERR value is not an integer or out of range",
 		"REPLCONF listening-port 70000":                   "ERR value is not an integer or out of range",
 		"REPLCONF listening-port":                         "ERR syntax error",
-		"REPLCONF rdb-filter-only x":                      "ERR Unrecognized REPLCONF option: rdb-filter-only",
+		"REPLCONF rdb-only 1":                             "",
+		"REPLCONF rdb-only 2":                             "ERR value is out of range, must be between 0 and 1",
+		"REPLCONF rdb-filter-only functions":              "",
+		"REPLCONF rdb-filter-only data":                   "ERR Unsupported rdb-filter-only option: data",
+		"REPLCONF rdb-everything x":                       "ERR Unrecognized REPLCONF option: rdb-everything",
 		"REPLCONF ip-address " + strings.Repeat("h", 256): "ERR REPLCONF ip-address provided by replica instance is too long: 256 bytes",
 	} {
 		var c Conf

@@ -60,25 +60,32 @@ func (s *Server) trySnapshot(ctx context.Context) (*snapshot, error) {
 	return &snapshot{h, m, cursor}, nil
 }
 
+// completeVersion is the RDB version of a file without a stream behind it, which must have all keys. It is that of Redis
+// 7.4, which has fields of hashes that expire.
+const completeVersion = 12
+
 // write sends the file with a mark behind it. anyValue: the replica reads values of every RDB version and of modules.
-func (sn *snapshot) write(ctx context.Context, out io.Writer, anyValue bool) error {
+func (sn *snapshot) write(ctx context.Context, out io.Writer, want Content, anyValue bool) error {
 	mark := newID()
 	if _, err := io.WriteString(out, "$EOF:"+mark+"\r\n"); err != nil {
 		return err
 	}
-	if err := sn.writeFile(ctx, out, anyValue); err != nil {
+	if err := sn.writeFile(ctx, out, want, anyValue); err != nil {
 		return err
 	}
 	_, err := io.WriteString(out, mark)
 	return err
 }
 
-func (sn *snapshot) writeFile(ctx context.Context, out io.Writer, anyValue bool) error {
+func (sn *snapshot) writeFile(ctx context.Context, out io.Writer, want Content, anyValue bool) error {
 	s := sn.h.s
 	settings := s.cfg.Settings()
 	_, version := settings.versions()
-	if anyValue {
+	switch {
+	case anyValue:
 		version = rdbfile.MaxWriteVersion
+	case want.FileOnly && settings.Version == 0:
+		version = completeVersion
 	}
 	w, err := rdbfile.NewWriter(out, version)
 	if err != nil {
@@ -91,7 +98,7 @@ func (sn *snapshot) writeFile(ctx context.Context, out io.Writer, anyValue bool)
 			return err
 		}
 	}
-	if version >= functionVersion {
+	if version >= functionVersion && !want.NoFunctions {
 		libraries, err := moment.Libraries(ctx, s.pool)
 		if err != nil {
 			return fmt.Errorf("functions: %w", err)
@@ -102,15 +109,24 @@ func (sn *snapshot) writeFile(ctx context.Context, out io.Writer, anyValue bool)
 			}
 		}
 	}
+	if want.NoKeys {
+		return w.Close()
+	}
 	for i := range sn.moment.Moment.Parts {
 		err := sn.moment.Part(ctx, i).Each(func(e *rdbfile.Entry) error {
+			if e.Reason != "" && want.FileOnly {
+				return fmt.Errorf("key %q: %s", e.Key, e.Reason)
+			}
 			if e.Reason != "" {
 				s.skipped.Add(1)
 				return nil
 			}
 			err := error(rdbfile.ErrVersion)
-			if anyValue || !rdb.IsModule(e.Payload) { // Redis ends its process at a value of a module that it lacks
+			if anyValue || want.FileOnly || !rdb.IsModule(e.Payload) { // Redis ends its process at a value of a module that it lacks
 				err = w.Key(e.Database, e.Key, e.Payload, e.ExpireAt)
+			}
+			if err != nil && want.FileOnly {
+				return fmt.Errorf("key %q: %w", e.Key, err)
 			}
 			if errors.Is(err, rdbfile.ErrVersion) {
 				sn.h.touch(place{e.Database, string(e.Key)}) // what the replica takes of it comes by the stream
