@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -9,16 +8,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cockroachdb/errors/oserror"
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/ringside-kv/ringside/internal/background"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/layout"
-	"github.com/ringside-kv/ringside/store/internal/tuning"
+	"github.com/ringside-kv/ringside/store/internal/tables"
 )
 
 // What to do about tables that the disk has damaged. Damage is found when a block is
@@ -55,55 +52,33 @@ func (dc *discarder) CheckTables(ctx context.Context, r ring.Range, pace func(by
 		return err
 	}
 	for _, st := range layout.PiecesOf(r) {
-		if err := dc.checkTables(ctx, st, pace); err != nil {
-			return fmt.Errorf("check tables of %v: %w", r, err)
+		lower, upper := st.Bounds(layout.KindData)
+		if err := dc.tables().Check(lower, upper, func(size int) error { return dc.checked(ctx, pace, size) }); err != nil {
+			return fmt.Errorf("check tables of %v: %w", r, dc.s.readFailed(err))
 		}
 		dc.s.health.damage.Remove(st)
 	}
 	return nil
 }
 
-// checkTables reads the entries of an interval in each table.
-func (dc *discarder) checkTables(ctx context.Context, st layout.Interval, pace func(int)) error {
-	lower, upper := st.Bounds(layout.KindData)
-	levels, err := dc.s.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
-	if err != nil {
-		return dc.s.readFailed(err)
+// tables returns what reads tables past what has been deleted.
+func (dc *discarder) tables() *tables.Reader {
+	s := dc.s
+	return &tables.Reader{
+		DB: s.db.DB, Dir: s.cfg.FS.PathJoin(s.cfg.Dir, "data"), FS: s.cfg.FS, Files: s.files, Blocks: s.blocks, MemTable: s.cfg.MemTable,
 	}
-	for _, level := range levels {
-		for i := range level {
-			table := &level[i]
-			var step background.Pacer
-			err := dc.readTable(table.BackingSSTNum.String(), func(iter sstable.Iterator) error {
-				// The file may hold more: what has been cut out of the table.
-				first, last, size := slices.MaxFunc([][]byte{lower, table.Smallest.UserKey}, bytes.Compare), table.Largest.UserKey, 0
-				for kv := iter.SeekGE(first, 0); kv != nil && bytes.Compare(kv.K.UserKey, upper) < 0 && bytes.Compare(kv.K.UserKey, last) <= 0; kv = iter.Next() {
-					step.Step()
-					value, _, err := kv.Value(nil)
-					if err != nil {
-						return err
-					}
-					if size += len(kv.K.UserKey) + len(value); size >= checkStep {
-						if pace != nil {
-							pace(size)
-						}
-						if size = 0; ctx.Err() != nil || dc.s.isStopping() {
-							return cmp.Or(ctx.Err(), ErrClosed)
-						}
-					}
-				}
-				return iter.Error()
-			})
-			if err != nil && !oserror.IsNotExist(err) { // a merge has read and removed it
-				return dc.s.readFailed(err)
-			}
-		}
+}
+
+// checked tells pace how many bytes have been read, and returns why the check is to end, or nil.
+func (dc *discarder) checked(ctx context.Context, pace func(bytes int), size int) error {
+	if pace != nil {
+		pace(size)
+	}
+	if ctx.Err() != nil || dc.s.isStopping() {
+		return cmp.Or(ctx.Err(), ErrClosed)
 	}
 	return nil
 }
-
-// checkStep is how many bytes are read before it is looked whether to go on.
-const checkStep = 256 << 10
 
 func (dc *discarder) checkInterval(ctx context.Context, st layout.Interval, kind byte, pace func(int)) error {
 	lower, upper := st.Bounds(kind)
@@ -117,13 +92,11 @@ func (dc *discarder) checkInterval(ctx context.Context, st layout.Interval, kind
 		step.Step()
 		var value []byte
 		value, err = iter.ValueAndErr()
-		if size += len(iter.Key()) + len(value); size >= checkStep {
-			if pace != nil {
-				pace(size)
+		if size += len(iter.Key()) + len(value); size >= tables.CheckStep {
+			if err := dc.checked(ctx, pace, size); err != nil {
+				return errors.Join(iter.Close(), err)
 			}
-			if size = 0; ctx.Err() != nil || dc.s.isStopping() {
-				return errors.Join(iter.Close(), cmp.Or(ctx.Err(), ErrClosed))
-			}
+			size = 0
 		}
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
@@ -214,8 +187,8 @@ func (dc *discarder) excise(sts []layout.Interval) error {
 	// the table with it.
 	for _, st := range sts {
 		for _, kind := range []byte{layout.KindData, layout.KindGarbage} {
-			if err := dc.checkEnds(st.Bounds(kind)); err != nil {
-				return err
+			if err := dc.tables().CheckEnds(st.Bounds(kind)); err != nil {
+				return fmt.Errorf("beside the cut: %w", dc.s.readFailed(err))
 			}
 		}
 	}
@@ -229,68 +202,6 @@ func (dc *discarder) excise(sts []layout.Interval) error {
 	}
 	dc.s.health.merges.Removed()
 	return nil
-}
-
-// checkEnds reads what lies beside two ends in each table that one of them is in.
-func (dc *discarder) checkEnds(lower, upper []byte) error {
-	levels, err := dc.s.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
-	if err != nil {
-		return dc.s.readFailed(err)
-	}
-	for _, level := range levels {
-		for i := range level {
-			table := &level[i]
-			before := bytes.Compare(table.Smallest.UserKey, lower) < 0
-			behind := bytes.Compare(table.Largest.UserKey, upper) >= 0
-			if !before && !behind {
-				continue
-			}
-			if err := dc.checkTable(table.BackingSSTNum.String(), before, behind, lower, upper); err != nil {
-				return fmt.Errorf("beside the cut: %w", dc.s.readFailed(err))
-			}
-		}
-	}
-	return nil
-}
-
-// checkTable reads the entries of a table before one key, and behind another.
-func (dc *discarder) checkTable(name string, before, behind bool, lower, upper []byte) error {
-	return dc.readTable(name, func(iter sstable.Iterator) (err error) {
-		if before {
-			iter.SeekLT(lower, 0)
-			err = iter.Error()
-		}
-		if behind {
-			iter.SeekGE(upper, 0)
-			err = errors.Join(err, iter.Error())
-		}
-		return err
-	})
-}
-
-// readTable calls read with an iterator over all entries of a table.
-func (dc *discarder) readTable(name string, read func(sstable.Iterator) error) error {
-	fs := dc.s.cfg.FS
-	f, err := fs.Open(fs.PathJoin(dc.s.cfg.Dir, "data", name+".sst"))
-	if err != nil {
-		return err
-	}
-	readable, err := sstable.NewSimpleReadable(f)
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	opts := &pebble.Options{Cache: dc.s.blocks, FS: dc.s.files}
-	tuning.Set(opts, dc.s.cfg.MemTable)
-	opts.EnsureDefaults()
-	r, err := sstable.NewReader(context.Background(), readable, opts.MakeReaderOptions())
-	if err != nil {
-		return errors.Join(err, readable.Close())
-	}
-	iter, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
-	if err != nil {
-		return errors.Join(err, r.Close())
-	}
-	return errors.Join(read(iter), iter.Close(), r.Close())
 }
 
 // isEmptyInterval reports whether nothing can be seen in an interval.
