@@ -269,8 +269,8 @@ func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[counts.Part]L
 			if _, ok := gone[counts.Part{Slice: uint16(slice)}]; ok {
 				continue
 			}
-			l := dc.s.loads.countsOf(uint16(slice))
-			if l.all == (Load{}) {
+			l := dc.s.counts.LoadOf(uint16(slice))
+			if l.All == (Load{}) {
 				continue
 			}
 			rest := []layout.Interval{{First: Place(slice) << 48, Last: Place(slice)<<48 | (1<<48 - 1)}}
@@ -281,13 +281,13 @@ func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[counts.Part]L
 			for _, st := range rest {
 				n, err := dc.s.loads.countInterval(st)
 				if err != nil {
-					n = l.proportion(int64(st.Last.Token()-st.First.Token()) + 1)
+					n = l.Proportion(int64(st.Last.Token()-st.First.Token()) + 1)
 					dc.s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))
 				}
-				n.addTo(kept, uint16(slice))
+				n.AddTo(kept, uint16(slice))
 			}
-			l.addTo(gone, uint16(slice))
+			l.AddTo(gone, uint16(slice))
 			for part, kept := range kept {
 				l := gone[part]
 				gone[part] = Load{
@@ -297,16 +297,4 @@ func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[counts.Part]L
 		}
 	}
 	return gone, estimated
-}
-
-// proportion estimates what so many tokens of the slice hold.
-func (l *sliceLoad) proportion(tokens int64) (part sliceLoad) {
-	of := func(l Load) Load {
-		return Load{Keys: proportion(l.Keys, tokens), Bytes: proportion(l.Bytes, tokens), Expires: proportion(l.Expires, tokens)}
-	}
-	part.all = of(l.all)
-	for n, all := range l.databases {
-		part.setDatabase(n, of(all))
-	}
-	return part
 }

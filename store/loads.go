@@ -35,7 +35,7 @@ func (ld *loads) clean(slice uint16) error {
 // that lie in it whole are a sum of counts; of the two that its ends cut, if they do,
 // the keys are read. While writes go on it is right to within those under way.
 func (ld *loads) RangeLoad(r ring.Range) (Load, error) {
-	return ld.sumOf(r, func(l sliceLoad) Load { return l.all })
+	return ld.sumOf(r, func(l counts.SliceLoad) Load { return l.All })
 }
 
 // DatabaseLoad is RangeLoad of one database.
@@ -43,7 +43,7 @@ func (ld *loads) DatabaseLoad(database int, r ring.Range) (Load, error) {
 	if r == ring.Whole {
 		return ld.s.counts.TotalOf(database), nil
 	}
-	return ld.sumOf(r, func(l sliceLoad) Load { return l.of(database) })
+	return ld.sumOf(r, func(l counts.SliceLoad) Load { return l.Of(database) })
 }
 
 // LoadByDatabase is RangeLoad of each database that holds anything, by its number.
@@ -53,14 +53,14 @@ func (ld *loads) LoadByDatabase(r ring.Range) (map[int]Load, error) {
 		ld.s.counts.EachTotal(func(n int, l Load) { sums[n] = l })
 		return sums, nil
 	}
-	_, err := ld.sumOf(r, func(l sliceLoad) Load {
+	_, err := ld.sumOf(r, func(l counts.SliceLoad) Load {
 		add := func(n int, l Load) {
 			sum := sums[n]
 			sum.Add(l)
 			sums[n] = sum
 		}
-		add(0, l.of(0))
-		for n, of := range l.databases {
+		add(0, l.Of(0))
+		for n, of := range l.Databases {
 			add(int(n), of)
 		}
 		return Load{}
@@ -68,14 +68,14 @@ func (ld *loads) LoadByDatabase(r ring.Range) (map[int]Load, error) {
 	return sums, err
 }
 
-func (ld *loads) sumOf(r ring.Range, of func(sliceLoad) Load) (sum Load, err error) {
+func (ld *loads) sumOf(r ring.Range, of func(counts.SliceLoad) Load) (sum Load, err error) {
 	for _, st := range layout.PiecesOf(r) {
 		for _, slice := range []uint16{layout.SliceOf(st.First), layout.SliceOf(st.Last)} {
 			if err := ld.clean(slice); err != nil {
 				return sum, fmt.Errorf("load of %v: %w", r, err)
 			}
 		}
-		err := ld.eachSlice(st, func(_ uint16, l sliceLoad) { sum.Add(of(l)) })
+		err := ld.eachSlice(st, func(_ uint16, l counts.SliceLoad) { sum.Add(of(l)) })
 		if err != nil {
 			return sum, fmt.Errorf("load of %v: %w", r, err)
 		}
@@ -83,70 +83,24 @@ func (ld *loads) sumOf(r ring.Range, of func(sliceLoad) Load) (sum Load, err err
 	return sum, nil
 }
 
-// A sliceLoad is what a slice, or a part of one, holds.
-type sliceLoad struct {
-	all       Load
-	databases map[uint16]Load // from 1 on; nil if they hold nothing
-}
-
-// of returns what one database holds.
-func (l *sliceLoad) of(database int) Load {
-	if database != 0 {
-		return l.databases[uint16(database)]
-	}
-	sum := l.all
-	for _, other := range l.databases {
-		sum.Subtract(other)
-	}
-	return sum
-}
-
-// addTo adds what a slice holds to its parts.
-func (l *sliceLoad) addTo(parts map[counts.Part]Load, slice uint16) {
-	add := func(database uint16, l Load) {
-		part := counts.Part{Database: database, Slice: slice}
-		sum := parts[part]
-		sum.Add(l)
-		parts[part] = sum
-	}
-	add(0, l.all)
-	for n, of := range l.databases {
-		add(n, of)
-	}
-}
-
-func (l *sliceLoad) setDatabase(n uint16, of Load) {
-	if l.databases == nil {
-		l.databases = make(map[uint16]Load)
-	}
-	l.databases[n] = of
-}
-
-// countsOf returns what a slice holds, as it is counted.
-func (ld *loads) countsOf(slice uint16) (l sliceLoad) {
-	l.all = ld.s.counts.Of(slice)
-	ld.s.counts.Each(slice, l.setDatabase)
-	return l
-}
-
 // eachSlice calls visit for each slice that an interval has a part in, with what that
 // part holds, if it holds anything.
-func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l sliceLoad)) error {
+func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l counts.SliceLoad)) error {
 	for first := st.First; ; {
 		slice := layout.SliceOf(first)
 		end := Place(slice)<<48 | (1<<48 - 1)
 		last := min(end, st.Last)
 		if ld.s.counts.Of(slice) != (Load{}) {
-			var l sliceLoad
+			var l counts.SliceLoad
 			if first == Place(slice)<<48 && last == end {
-				l = ld.countsOf(slice)
+				l = ld.s.counts.LoadOf(slice)
 			} else {
 				var err error
 				if l, err = ld.countInterval(layout.Interval{First: first, Last: last}); err != nil {
 					return err
 				}
 			}
-			l.all.Heaviest = l.all.Bytes
+			l.All.Heaviest = l.All.Bytes
 			visit(slice, l)
 		}
 		if last == st.Last {
@@ -157,7 +111,7 @@ func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l sliceL
 }
 
 // countInterval reads what there is between two places, whose lines are clean.
-func (ld *loads) countInterval(st layout.Interval) (l sliceLoad, err error) {
+func (ld *loads) countInterval(st layout.Interval) (l counts.SliceLoad, err error) {
 	lower, upper := st.Bounds(layout.KindData)
 	iter, err := ld.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -171,12 +125,7 @@ func (ld *loads) countInterval(st layout.Interval) (l sliceLoad, err error) {
 		if h.Expiry != 0 {
 			one.Expires = 1
 		}
-		l.all.Add(one)
-		if n := uint16(database.Of(key)); n != 0 {
-			sum := l.databases[n]
-			sum.Add(one)
-			l.setDatabase(n, sum)
-		}
+		l.Add(uint16(database.Of(key)), one)
 		return true
 	})
 	return l, err

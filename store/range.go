@@ -201,9 +201,9 @@ func (rd *rangeDropper) computeLoss(sts []layout.Interval, unread bool) (lost dr
 	lost.parts = make(map[counts.Part]Load)
 	for _, st := range sts {
 		var held Load
-		err := rd.s.loads.eachSlice(st, func(slice uint16, l sliceLoad) {
-			held.Add(l.all)
-			l.addTo(lost.parts, slice)
+		err := rd.s.loads.eachSlice(st, func(slice uint16, l counts.SliceLoad) {
+			held.Add(l.All)
+			l.AddTo(lost.parts, slice)
 		})
 		if err != nil {
 			return lost, err

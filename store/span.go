@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/counts"
 )
 
 // What a node does within the ranges that it serves. Other ranges may lie in the
@@ -66,11 +67,6 @@ func (ld *loads) SizeOf(spans []ring.Range) (keys, size int64) {
 		}
 	}
 	return keys + int64(math.Ceil(cutKeys)), size + int64(math.Ceil(cutSize))
-}
-
-// proportion is n × tokens ÷ 2¹⁶, rounded up.
-func proportion(n, tokens int64) int64 {
-	return int64((float64(n)*float64(tokens) + 1<<16 - 1) / (1 << 16))
 }
 
 // A slicePart is a run of whole slices, or a part of one.
@@ -138,7 +134,7 @@ func (v view) keysInSlice(part slicePart, slice int) int64 {
 	if part.whole || keys == 0 {
 		return keys
 	}
-	return proportion(keys, int64(part.end-part.first)+1)
+	return counts.Proportion(keys, int64(part.end-part.first)+1)
 }
 
 func (v view) randomKeyIn(spans []ring.Range) ([]byte, error) {
