@@ -87,7 +87,7 @@ func TestInfoCounts(t *testing.T) {
 	f := infoFields(v.Text)
 	for name, want := range map[string]string{
 		"redis_version": "7.4.0", "ringside_version": "0.0.0-test", "run_id": srv.runID, "node_id": "n1",
-		"connected_clients": "1", "db0": "keys=2,expires=1,avg_ttl=0",
+		"connected_clients": "1", "db0": "keys=2,expires=1,avg_ttl=0,subexpiry=0",
 		"pubsub_clients": "0", "watching_clients": "0", "total_watched_keys": "0", "expired_subkeys": "0",
 		"keyspace_hits": "2", "keyspace_misses": "1", "evicted_keys": "0", "total_error_replies": "3",
 		"listener0": "name=tcp,port=" + fmt.Sprint(srv.port.Load()), "listener1": "", "evicted_scripts": "0",

@@ -21,7 +21,7 @@ const infoPatience = 500 * time.Millisecond
 func infoKeyspace(w *admin.Info, x *call) {
 	for n, held := range x.keyspaces() {
 		if held.Keys > 0 {
-			w.Line("db"+strconv.Itoa(n), fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", held.Keys, held.Expires))
+			w.Line("db"+strconv.Itoa(n), fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0,subexpiry=%d", held.Keys, held.Expires, held.TimedHashes))
 		}
 	}
 }

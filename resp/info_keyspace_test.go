@@ -21,7 +21,7 @@ func TestInfoKeyspaceAgreesWithDbsize(t *testing.T) {
 		}
 	}
 	info := func(o *resptest.Conn) string { return infoFields(o.Do("INFO", "keyspace").Text)["db0"] }
-	total, sum := fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", keys, expires), 0
+	total, sum := fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0,subexpiry=0", keys, expires), 0
 	for i := range r.servers {
 		for proto := 2; proto <= 3; proto++ {
 			if got := info(resptest.Dial(t, r.addrs[i], proto)); got != total {
@@ -45,7 +45,7 @@ func TestInfoKeyspaceAgreesWithDbsize(t *testing.T) {
 	o.Do("MULTI")
 	o.Do("SET", "one more", "v")
 	o.Do("INFO", "keyspace")
-	if v := o.Do("EXEC"); len(v.Elems) != 2 || infoFields(v.Elems[1].Text)["db0"] != fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", keys+1, expires) {
+	if v := o.Do("EXEC"); len(v.Elems) != 2 || infoFields(v.Elems[1].Text)["db0"] != fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0,subexpiry=0", keys+1, expires) {
 		t.Errorf("EXEC: %s", v)
 	}
 	// INFO answers while a node is away.

@@ -29,7 +29,7 @@ func (s *Store) tombstones(t *testing.T) (found []tombstone) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = log.Replay(func(data []byte) error {
+	err = log.Replay(func(data []byte, _ bool) error {
 		batch := batchrepr.Read(data)
 		for {
 			kind, key, value, ok, err := batch.Next()

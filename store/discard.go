@@ -292,6 +292,7 @@ func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[counts.Part]L
 				l := gone[part]
 				gone[part] = Load{
 					Keys: max(l.Keys-kept.Keys, 0), Bytes: max(l.Bytes-kept.Bytes, 0), Expires: max(l.Expires-kept.Expires, 0),
+					TimedHashes: max(l.TimedHashes-kept.TimedHashes, 0),
 				}
 			}
 		}

@@ -31,6 +31,9 @@ const (
 	Bloom  = layout.Bloom
 )
 
+// NeverExpires is the FieldExpiry of a hash that has room for expiries of fields, and none.
+const NeverExpires = layout.NeverExpires
+
 // ChunkItems is how many elements of a list are in a chunk.
 const ChunkItems = layout.ChunkItems
 

@@ -112,21 +112,35 @@ func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l counts
 
 // countInterval reads what there is between two places, whose lines are clean.
 func (ld *loads) countInterval(st layout.Interval) (l counts.SliceLoad, err error) {
+	iter, err := ld.newIter(st)
+	if err != nil {
+		return l, err
+	}
+	return ld.countHeaders(iter, func() bool { return true })
+}
+
+// newIter returns an iterator over the data between two places, whose lines are clean.
+func (ld *loads) newIter(st layout.Interval) (*pebble.Iterator, error) {
 	lower, upper := st.Bounds(layout.KindData)
 	iter, err := ld.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return l, ld.s.readFailed(err)
+		return nil, ld.s.readFailed(err)
 	}
-	err = ld.s.scanner.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
-		if p > st.Last {
-			return false
-		}
+	return iter, nil
+}
+
+// countHeaders counts what an iterator shows until step returns false, and closes it.
+func (ld *loads) countHeaders(iter *pebble.Iterator, step func() bool) (l counts.SliceLoad, err error) {
+	err = ld.s.scanner.eachHeader(iter, func(_ Place, key []byte, h *layout.Header) bool {
 		one := Load{Keys: 1, Bytes: int64(len(key)) + h.Size()}
 		if h.Expiry != 0 {
 			one.Expires = 1
 		}
+		if h.HasTimedFields() {
+			one.TimedHashes = 1
+		}
 		l.Add(uint16(database.Of(key)), one)
-		return true
+		return step()
 	})
 	return l, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/store/internal/cleaner"
+	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/refusal"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/wal"
@@ -31,6 +32,7 @@ func (k *logKeeper) open(dir string) error {
 	log, more, err := wal.Open(wal.Config{
 		FS: fs, Dir: dir, Mode: s.cfg.Fsync, Unsynced: logTail * s.cfg.MemTable, FailedBefore: failed,
 		Failing: s.health.logChanged, Look: s.health.checkDisk, Opened: s.openedAt,
+		Mark: counts.Mark(),
 	})
 	if err != nil {
 		return err
@@ -48,7 +50,12 @@ func (k *logKeeper) open(dir string) error {
 // replay applies what the log has. What is in tables already is applied once more, which changes
 // nothing: see [wal.Log].
 func (k *logKeeper) replay() error {
-	return k.s.wal.Replay(k.s.db.ApplyRecord)
+	return k.s.wal.Replay(func(data []byte, first bool) error {
+		if first {
+			k.s.counts.SeeSegment(data)
+		}
+		return k.s.db.ApplyRecord(data)
+	})
 }
 
 const (

@@ -192,7 +192,9 @@ type occupiedInterval struct {
 // computeLoss returns what a drop of some intervals takes; the latches are held, and commits.
 func (rd *rangeDropper) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, err error) {
 	if unread {
-		lost.parts, lost.estimated = rd.s.discarder.estimateLoss(sts)
+		if lost.parts, lost.estimated = rd.s.discarder.estimateLoss(sts); len(lost.estimated) > 0 {
+			rd.s.counts.DoubtTimed()
+		}
 		for _, st := range sts {
 			lost.occupied = append(lost.occupied, occupiedInterval{st, true})
 		}

@@ -27,6 +27,9 @@ func (a *audit) loadOf(r ring.Range) (l Load) {
 			if h.Expiry != 0 {
 				l.Expires++
 			}
+			if h.HasTimedFields() {
+				l.TimedHashes++
+			}
 		}
 	}
 	return l

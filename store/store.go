@@ -190,7 +190,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.recordOpened()
-	if err = errors.Join(s.counts.Load(db), s.generations.Load(db)); err != nil {
+	if err = errors.Join(s.counts.Load(db, s.identity.HasFieldTimes()), s.generations.Load(db)); err != nil {
 		return err
 	}
 	if s.cache, err = cache.New(s.cfg.Cache); err != nil {
@@ -211,7 +211,7 @@ func (s *Store) open() (err error) {
 	s.housekeeper.garbage.Store(1) // a crash may have left some
 	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, s.logKeeper.write)
-	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.Run,
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.logKeeper.loop, s.cleaner.Run, s.loads.countTimed,
 		func() { s.reclaim.Run(db) }, func() { s.db.Run(s.stop) }} {
 		s.loops.Add(1)
 		go func() {

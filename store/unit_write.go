@@ -91,6 +91,12 @@ func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 		}
 	}
 	if old.Expiry != h.Expiry || old.FieldExpiry != h.FieldExpiry {
+		if old.HasTimedFields() {
+			d.TimedHashes--
+		}
+		if h.HasTimedFields() {
+			d.TimedHashes++
+		}
 		u.updateExpiryIndex(p, key, old, h)
 	}
 	u.deltas = counts.AppendDelta(u.deltas, d)

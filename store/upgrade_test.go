@@ -23,9 +23,12 @@ import (
 
 // unpackFormat2 returns a disk with a directory of version 2 of the format, whose process was killed:
 // 100 keys are in a table, 200 keys, a long value and new values of 50 keys in logs that Pebble wrote.
-func unpackFormat2(t *testing.T) *memdisk.FS {
+func unpackFormat2(t *testing.T) *memdisk.FS { return unpack(t, "testdata/format2.tar.gz") }
+
+// unpack returns a disk with a directory that an archive has.
+func unpack(t *testing.T, archive string) *memdisk.FS {
 	t.Helper()
-	f, err := os.Open("testdata/format2.tar.gz")
+	f, err := os.Open(archive)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ type Value struct {
 	// Chunks: the list is not whole, and its entries may be of several elements.
 	Chunks bool
 	Expiry int64 // ms since 1970; 0: none
-	// FieldExpiry is the time before which no field of a hash expires, in ms since 1970; 0: none ever does.
+	// FieldExpiry is the time before which no field of a hash expires, in ms since 1970; 0 or NeverExpires: none ever does.
 	FieldExpiry int64
 	Size        int64 // bytes of a string, or of all that a collection holds
 	Count       int64 // elements of a collection, unless it is whole

@@ -39,6 +39,15 @@ func StartCluster(t testing.TB, password string) (addr string) {
 	return lend(t, []string{"--cluster-enabled", "yes", "--requirepass", password}, (*server).takeSlots)
 }
 
+// Start74 is Start for what Redis has since 7.4: tests are skipped where the redis-server is another one.
+func Start74(t testing.TB, options ...string) (addr string) {
+	t.Helper()
+	if reason := isNot("7.4"); reason != "" {
+		t.Skip(reason)
+	}
+	return Start(t, options...)
+}
+
 func skipUnless7(t testing.TB) {
 	t.Helper()
 	if reason := not7(); reason != "" {
@@ -48,14 +57,16 @@ func skipUnless7(t testing.TB) {
 
 // not7 returns why the redis-server is not of Redis 7.0, or "" if it is or there is none. It
 // asks once for all tests of a process.
-var not7 = sync.OnceValue(func() string {
+var not7 = sync.OnceValue(func() string { return isNot("7.0") })
+
+func isNot(want string) string {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		return ""
 	}
 	version, err := exec.Command(path, "--version").Output()
-	if err != nil || !bytes.Contains(version, []byte(" v=7.0.")) {
-		return fmt.Sprintf("redis-server is not 7.0: %s %v", version, err)
+	if err != nil || !bytes.Contains(version, []byte(" v="+want+".")) {
+		return fmt.Sprintf("redis-server is not %s: %s %v", want, version, err)
 	}
 	return ""
-})
+}

@@ -2,7 +2,6 @@ package collection
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/ringside-kv/ringside/store"
 )
@@ -22,7 +21,7 @@ import (
 // them there are, as a uvarint, and an order, 4 B BE: under 'x' nothing lies before FieldExpiry and
 // that. So the tombstones of what has expired before are not passed again.
 //
-// A small hash keeps the form when its last field that expires is gone, as in Redis: its FieldExpiry is neverExpires then.
+// A small hash keeps the form when its last field that expires is gone, as in Redis: its FieldExpiry is store.NeverExpires then.
 //
 // All expiries are in ms since 1970.
 const (
@@ -30,9 +29,6 @@ const (
 	kindByTime = 'x'
 	expirySize = 8
 	byTimeAt   = 1 + expirySize + orderSize
-
-	// neverExpires is later than the expiry of any field.
-	neverExpires = math.MaxInt64
 )
 
 // fieldKinds are the kinds of elements that a field may have one of.
@@ -134,7 +130,7 @@ func (p *timedPacker) add(field, value []byte, expiry int64) {
 // bound is the FieldExpiry of the hash.
 func (p *timedPacker) bound() int64 {
 	if p.timed && p.first == 0 {
-		return neverExpires
+		return store.NeverExpires
 	}
 	return p.first
 }

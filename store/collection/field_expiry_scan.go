@@ -68,7 +68,7 @@ func (t *Table) LenLive() (int64, error) {
 // opened as for All.
 func (t *Table) FirstExpiry() (first int64, err error) {
 	switch {
-	case t.v.FieldExpiry == neverExpires:
+	case t.v.FieldExpiry == store.NeverExpires:
 		return 0, nil
 	case t.v.FieldExpiry == 0, t.v.Whole():
 		return t.v.FieldExpiry, nil

@@ -12,7 +12,8 @@ import (
 )
 
 // appendDeltas encodes what a journal entry holds: per delta the slice (2 B), then keys, expires and
-// bytes as varints. With database n from 1 on, n × 2¹⁶ + 2¹⁵ is added to the keys.
+// bytes as varints. With database n from 1 on, n × 2¹⁶ + 2¹⁵ is added to the keys. Hashes with fields that expire are
+// added × 2⁸ to the expires: programs that do not count them read the lower 8 bits.
 func appendDeltas(dst []byte, deltas []Delta) []byte {
 	for _, d := range deltas {
 		dst = binary.BigEndian.AppendUint16(dst, d.Slice)
@@ -21,7 +22,7 @@ func appendDeltas(dst []byte, deltas []Delta) []byte {
 			keys += int64(d.Database)<<16 + databaseBias
 		}
 		dst = binary.AppendVarint(dst, keys)
-		dst = binary.AppendVarint(dst, int64(d.Expires))
+		dst = binary.AppendVarint(dst, int64(d.Expires)+int64(d.TimedHashes)<<8)
 		dst = binary.AppendVarint(dst, d.Bytes)
 	}
 	return dst
@@ -54,7 +55,7 @@ func (c *Counts) addEncoded(b []byte) error {
 		if b, err = readVarints(b[2:], &keys, &expires, &size); err != nil {
 			return err
 		}
-		d := Delta{Slice: slice, Expires: int8(expires), Bytes: size}
+		d := Delta{Slice: slice, Expires: int8(expires), TimedHashes: int8((expires - int64(int8(expires))) >> 8), Bytes: size}
 		if keys > 127 {
 			n := keys >> 16
 			if n >= database.Limit {
@@ -86,23 +87,28 @@ func (c *Counts) encode(dst []byte) []byte {
 	return dst
 }
 
-// ExpiresKey holds what countKey lacks, which came first: the term, then slice and
-// keys with an expiry of each slice that has any. It counts only under the term of
-// countKey, since a program that does not know it leaves it behind.
+// ExpiresKey holds what countKey lacks, which came first: the keys with an expiry of each
+// slice. It counts only under the term of countKey, since a program that does not know it
+// leaves it behind.
 var ExpiresKey = []byte{layout.KindCount, 'e'}
 
-func (c *Counts) encodeExpires(dst []byte) []byte {
+func expiresOf(l *Load) *int64 { return &l.Expires }
+
+// encodeEach appends the term, then slice and one number of each slice where that is not 0. With database n from 1 on,
+// n × 2¹⁶ is added to the slice.
+func (c *Counts) encodeEach(dst []byte, of func(*Load) *int64) []byte {
 	dst = binary.AppendVarint(dst, int64(c.term))
 	c.eachPart(func(part int64, l Load) {
-		if l.Expires != 0 {
+		if n := *of(&l); n != 0 {
 			dst = binary.AppendVarint(dst, part)
-			dst = binary.AppendVarint(dst, l.Expires)
+			dst = binary.AppendVarint(dst, n)
 		}
 	})
 	return dst
 }
 
-func (c *Counts) decodeExpires(b []byte) (ok bool, err error) {
+// decodeEach adds what encodeEach has written. ok is false if that was under another term.
+func (c *Counts) decodeEach(b []byte, of func(*Load) *int64) (ok bool, err error) {
 	var term int64
 	if b, err = readVarints(b, &term); err != nil || uint32(term) != c.term {
 		return false, err
@@ -112,7 +118,9 @@ func (c *Counts) decodeExpires(b []byte) (ok bool, err error) {
 		if b, err = readVarints(b, &slice, &n); err != nil {
 			return false, err
 		}
-		if err := c.setPart(slice, Load{Expires: n}); err != nil {
+		var l Load
+		*of(&l) = n
+		if err := c.setPart(slice, l); err != nil {
 			return false, err
 		}
 	}
@@ -130,7 +138,7 @@ func (c *Counts) loadExpires(db *pebble.DB) (ok bool, err error) {
 		return false, err
 	}
 	defer func() { _ = closer.Close() }()
-	return c.decodeExpires(value)
+	return c.decodeEach(value, expiresOf)
 }
 
 // countExpires takes the keys with an expiry of each slice from the index.
@@ -155,8 +163,8 @@ func encodeNoCounts(term uint32) []byte {
 	return binary.AppendVarint(binary.AppendVarint(nil, int64(term)), 0)
 }
 
-// Load reads the counts of a store that is being opened.
-func (c *Counts) Load(db *pebble.DB) error {
+// Load reads the counts of a store that is being opened. mayBeTimed says whether it may have hashes with fields that expire.
+func (c *Counts) Load(db *pebble.DB, mayBeTimed bool) error {
 	value, closer, err := db.Get(countKey)
 	if err == nil {
 		err = c.decode(value)
@@ -168,6 +176,9 @@ func (c *Counts) Load(db *pebble.DB) error {
 		return fmt.Errorf("read counts: %w", err)
 	}
 	perSlice, err := c.loadExpires(db)
+	if err == nil {
+		err = c.loadTimed(db, mayBeTimed)
+	}
 	if err != nil {
 		return fmt.Errorf("read counts: %w", err)
 	}

@@ -47,6 +47,7 @@ type Counts struct {
 	// be an estimate, if the disk had damaged something. Guarded by Store.commits, locked
 	// for writing.
 	certain [1 << 16 / 64]uint64
+	timed   timed
 }
 
 // IsCertain reports whether the count of keys of a slice is known to be right.
@@ -76,7 +77,7 @@ func (c *Counts) dropJournal(b *pebble.Batch) {
 	_ = b.DeleteRange(journalKey(nil, c.oldest, 0), journalKey(nil, c.term, 0), nil)
 }
 
-type sliceCount struct{ keys, bytes, expires atomic.Int64 }
+type sliceCount struct{ keys, bytes, expires, timedHashes atomic.Int64 }
 
 func (s *sliceCount) add(l Load, sign int64) {
 	if l.Keys != 0 {
@@ -88,16 +89,19 @@ func (s *sliceCount) add(l Load, sign int64) {
 	if l.Expires != 0 {
 		s.expires.Add(sign * l.Expires)
 	}
+	if l.TimedHashes != 0 {
+		s.timedHashes.Add(sign * l.TimedHashes)
+	}
 }
 
 func (s *sliceCount) load() Load {
-	return Load{Keys: s.keys.Load(), Bytes: s.bytes.Load(), Expires: s.expires.Load()}
+	return Load{Keys: s.keys.Load(), Bytes: s.bytes.Load(), Expires: s.expires.Load(), TimedHashes: s.timedHashes.Load()}
 }
 
-// reset sets the counts to zero. A load costs a twentieth of a store, and of 196,608 counts few are
+// reset sets the counts to zero. A load costs a twentieth of a store, and of 262,144 counts few are
 // not zero already.
 func (s *sliceCount) reset() {
-	for _, n := range [...]*atomic.Int64{&s.keys, &s.bytes, &s.expires} {
+	for _, n := range [...]*atomic.Int64{&s.keys, &s.bytes, &s.expires, &s.timedHashes} {
 		if n.Load() != 0 {
 			n.Store(0)
 		}
@@ -109,11 +113,12 @@ const checkpointEvery = 200_000
 
 // A Delta is what one change does to the counts.
 type Delta struct {
-	Slice    uint16
-	Database uint16
-	Expires  int8
-	Keys     int8
-	Bytes    int64
+	Slice       uint16
+	Database    uint16
+	Expires     int8
+	TimedHashes int8
+	Keys        int8
+	Bytes       int64
 }
 
 // AppendDelta adds a change behind others. It goes into the last one if that is of the same slice
@@ -121,13 +126,13 @@ type Delta struct {
 func AppendDelta(deltas []Delta, d Delta) []Delta {
 	if n := len(deltas); n > 0 && deltas[n-1].Slice == d.Slice && deltas[n-1].Database == d.Database {
 		last := &deltas[n-1]
-		keys, expires := int(last.Keys)+int(d.Keys), int(last.Expires)+int(d.Expires)
-		if keys == int(int8(keys)) && expires == int(int8(expires)) {
-			d = Delta{Slice: d.Slice, Database: d.Database, Keys: int8(keys), Expires: int8(expires), Bytes: last.Bytes + d.Bytes}
+		keys, expires, timed := int(last.Keys)+int(d.Keys), int(last.Expires)+int(d.Expires), int(last.TimedHashes)+int(d.TimedHashes)
+		if keys == int(int8(keys)) && expires == int(int8(expires)) && timed == int(int8(timed)) {
+			d.Keys, d.Expires, d.TimedHashes, d.Bytes = int8(keys), int8(expires), int8(timed), last.Bytes+d.Bytes
 			deltas = deltas[:n-1]
 		}
 	}
-	if d.Keys == 0 && d.Bytes == 0 && d.Expires == 0 {
+	if d.Keys == 0 && d.Bytes == 0 && d.Expires == 0 && d.TimedHashes == 0 {
 		return deltas
 	}
 	return append(deltas, d)
@@ -135,7 +140,7 @@ func AppendDelta(deltas []Delta, d Delta) []Delta {
 
 // Add adds a change to the counts.
 func (c *Counts) Add(d Delta) {
-	l := Load{Keys: int64(d.Keys), Bytes: d.Bytes, Expires: int64(d.Expires)}
+	l := Load{Keys: int64(d.Keys), Bytes: d.Bytes, Expires: int64(d.Expires), TimedHashes: int64(d.TimedHashes)}
 	c.slices[d.Slice].add(l, 1)
 	c.total.add(l, 1)
 	passive := d.Bytes != 0 && c.passive.isPassive(d.Slice)
@@ -163,6 +168,8 @@ func (c *Counts) Reset() {
 	for i := range c.certain {
 		c.certain[i] = ^uint64(0)
 	}
+	c.timed.taken++
+	c.timed.known = true
 }
 
 func journalKey(dst []byte, term uint32, n uint64) []byte {
@@ -176,6 +183,8 @@ type Load struct {
 	Keys    int64
 	Bytes   int64 // of keys and values
 	Expires int64 // keys with an expiry
+	// TimedHashes are hashes with fields that expire.
+	TimedHashes int64
 	// Heaviest is the bytes of the heaviest slice of 2¹⁶ tokens of the range: no
 	// key is larger, and no cut at a slice's bounds parts more evenly.
 	Heaviest int64
@@ -186,6 +195,7 @@ func (l *Load) Add(m Load) {
 	l.Keys += m.Keys
 	l.Bytes += m.Bytes
 	l.Expires += m.Expires
+	l.TimedHashes += m.TimedHashes
 	l.Heaviest = max(l.Heaviest, m.Heaviest)
 }
 
@@ -194,14 +204,16 @@ func (l *Load) Subtract(m Load) {
 	l.Keys -= m.Keys
 	l.Bytes -= m.Bytes
 	l.Expires -= m.Expires
+	l.TimedHashes -= m.TimedHashes
 }
 
 // A Part is what one database has in a slice. Number 0 is for all databases together.
 type Part struct{ Database, Slice uint16 }
 
 // Take subtracts what some parts lose from the counts, or with sign -1 adds it. What a slice loses of
-// database n is also in what it loses of all.
+// database n is also in what it loses of all. Store.commits is locked.
 func (c *Counts) Take(gone map[Part]Load, sign int64) {
+	c.timed.taken++
 	for part, l := range gone {
 		passive := c.passive.isPassive(part.Slice)
 		if part.Database != 0 {
@@ -246,7 +258,8 @@ func (c *Counts) Checkpoint(b *pebble.Batch) {
 	c.beginTerm()
 	c.dropJournal(b)
 	_ = b.Set(countKey, c.encode(nil), nil)
-	_ = b.Set(ExpiresKey, c.encodeExpires(nil), nil)
+	_ = b.Set(ExpiresKey, c.encodeEach(nil, expiresOf), nil)
+	c.checkpointTimed(b)
 }
 
 // CheckpointEmpty is checkpoint for a store that the batch empties.
@@ -255,6 +268,7 @@ func (c *Counts) CheckpointEmpty(b *pebble.Batch) {
 	c.dropJournal(b)
 	_ = b.Set(countKey, encodeNoCounts(c.term), nil)
 	_ = b.Delete(ExpiresKey, nil)
+	_ = b.Set(TimedKey, binary.AppendVarint(nil, int64(c.term)), nil)
 }
 
 // JournalDropped notes that the batch of a checkpoint has been committed.

@@ -59,7 +59,10 @@ func (l *SliceLoad) setDatabase(n uint16, of Load) {
 // Proportion estimates what so many tokens of the slice hold.
 func (l *SliceLoad) Proportion(tokens int64) (part SliceLoad) {
 	of := func(l Load) Load {
-		return Load{Keys: Proportion(l.Keys, tokens), Bytes: Proportion(l.Bytes, tokens), Expires: Proportion(l.Expires, tokens)}
+		return Load{
+			Keys: Proportion(l.Keys, tokens), Bytes: Proportion(l.Bytes, tokens), Expires: Proportion(l.Expires, tokens),
+			TimedHashes: Proportion(l.TimedHashes, tokens),
+		}
 	}
 	part.All = of(l.All)
 	for n, all := range l.Databases {

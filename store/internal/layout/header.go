@@ -3,6 +3,7 @@ package layout
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 )
 
 // Type is the type of a value. The numbers are part of the format.
@@ -77,13 +78,16 @@ type Header struct {
 	Type   Type
 	Flags  uint8
 	Expiry int64 // ms since 1970; 0: none
-	// FieldExpiry is the time before which no field expires, in ms since 1970; 0: none ever does.
+	// FieldExpiry is the time before which no field expires, in ms since 1970; 0 or NeverExpires: none ever does.
 	FieldExpiry int64
 	Gen         uint64 // 0: no sub entries
 	Count       uint64
 	Bytes       uint64
 	Value       []byte
 }
+
+// NeverExpires is the FieldExpiry of a hash that has room for expiries of fields, and none. It is later than any expiry.
+const NeverExpires = math.MaxInt64
 
 // MaxHead is how many bytes a header has before its value at most.
 const MaxHead = 2 + 8 + 8 + 8 + 2*binary.MaxVarintLen64
@@ -199,6 +203,9 @@ func (h *Header) Size() int64 {
 
 // Expired reports whether the time of the key has come by now, in ms since 1970.
 func (h *Header) Expired(now int64) bool { return h.Expiry != 0 && h.Expiry <= now }
+
+// HasTimedFields reports whether some field expires, due or not.
+func (h *Header) HasTimedFields() bool { return h.FieldExpiry != 0 && h.FieldExpiry != NeverExpires }
 
 // HasDueFields reports whether the time of a field may have come by now, in ms since 1970.
 func (h *Header) HasDueFields(now int64) bool { return h.FieldExpiry != 0 && h.FieldExpiry <= now }

@@ -124,6 +124,8 @@ type Config struct {
 	// FailedBefore tells that a log of an earlier version had failed.
 	FailedBefore bool
 	Opened       time.Time
+	// Mark is a batch whose entries go into the first record that is appended.
+	Mark []byte
 }
 
 // Append takes a record into memory: a batch, and what another one has, if there is one, behind that. Both are
@@ -136,6 +138,9 @@ func (l *Log) Append(batch, more []byte) (uint64, error) {
 	}
 	n := l.next
 	l.next++
+	if n == l.opened+1 && len(l.cfg.Mark) > 0 {
+		batch = appendRecord(nil, n, batch, l.cfg.Mark)[recordHead:]
+	}
 	size := recordHead + len(batch) + max(len(more)-batchHead, 0)
 	c := l.newest()
 	if c == nil || c.segment != l.segments[len(l.segments)-1].num || cap(c.bytes)-len(c.bytes) < size {

@@ -100,7 +100,7 @@ func mustAppend(t *testing.T, l *Log, data []byte) {
 // replayed returns the numbers of the first and the last record that a log replays. Each has its data.
 func replayed(t *testing.T, l *Log) (first, last uint64) {
 	t.Helper()
-	err := l.Replay(func(data []byte) error {
+	err := l.Replay(func(data []byte, _ bool) error {
 		n := binary.LittleEndian.Uint64(data)
 		if !bytes.Equal(data, dataOf(n)) {
 			return fmt.Errorf("record %d has other data", n)

@@ -114,8 +114,9 @@ func (l *Log) scan(num uint64) (s segment, next uint64, end int64, err error) {
 	return r.segment, r.next, r.offset, err
 }
 
-// Replay calls apply for all records in their order. The data are apply's own.
-func (l *Log) Replay(apply func(data []byte) error) error {
+// Replay calls apply for all records in their order. The data are apply's own. first says that a record is the first of
+// its segment; that of a segment which was begun after a failure may have been applied with the one before.
+func (l *Log) Replay(apply func(data []byte, first bool) error) error {
 	if l.existing == 0 {
 		return nil
 	}
@@ -143,7 +144,7 @@ func (l *Log) Replay(apply func(data []byte) error) error {
 }
 
 // replay applies the records from one on. It returns the number behind the last.
-func (r *reader) replay(from uint64, apply func(data []byte) error) (next uint64, err error) {
+func (r *reader) replay(from uint64, apply func(data []byte, first bool) error) (next uint64, err error) {
 	for {
 		data, ok, err := r.record(nil)
 		if err != nil || !ok {
@@ -152,7 +153,7 @@ func (r *reader) replay(from uint64, apply func(data []byte) error) (next uint64
 		if r.next-1 < from {
 			continue
 		}
-		if err := apply(data); err != nil {
+		if err := apply(data, r.next-1 == r.first); err != nil {
 			return 0, err
 		}
 	}
