@@ -53,6 +53,9 @@ func feed(t testing.TB, b []byte, cuts []byte, lim Limits) (requests [][][]byte,
 // for speed: n is 0 if it is not complete.
 func referenceFrame(b []byte, lim Limits) (args [][]byte, n int, err error) {
 	if b[0] != '*' {
+		if b[0] == TLSHandshake {
+			return nil, 0, errTLSHello
+		}
 		limit := MaxLine
 		if !lim.Authed {
 			limit = UnauthedBytes
