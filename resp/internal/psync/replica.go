@@ -178,21 +178,24 @@ func (r *replica) leave() {
 // synchronize sends the replica all keys, behind the name of the history if that is said, and returns when it has loaded
 // them.
 func (r *replica) synchronize(ctx context.Context, named bool) error {
-	snap, err := r.await(ctx)
+	want := r.link.Conf.content()
+	snap, err := r.await(ctx, want.FileOnly)
 	if err != nil {
 		return err
 	}
-	r.attach(snap.h, snap.cursor, stateLoads)
+	id, offset := newID(), int64(0)
+	if snap.h != nil {
+		id, offset = snap.h.id, snap.cursor.at
+		r.attach(snap.h, snap.cursor, stateLoads)
+	}
 	r.s.full.Add(1)
 	select {
 	case <-r.acked: // what it has said before means nothing
 	default:
 	}
-	head := fmt.Sprintf("+FULLRESYNC %s %d\r\n", snap.h.id, snap.cursor.at)
 	if named {
-		err = r.send([]byte(head))
+		err = r.send(fmt.Appendf(nil, "+FULLRESYNC %s %d\r\n", id, offset))
 	}
-	want := r.link.Conf.content()
 	if err == nil {
 		err = snap.write(ctx, replicaWriter{r}, want, r.link.Conf.readsAny())
 	}
@@ -228,7 +231,7 @@ func (r *replica) awaitEnd(ctx context.Context) error {
 }
 
 // await takes a moment, while the replica hears that it is being served.
-func (r *replica) await(ctx context.Context) (snap *snapshot, err error) {
+func (r *replica) await(ctx context.Context, fileOnly bool) (snap *snapshot, err error) {
 	ended := make(chan struct{})
 	var alive sync.WaitGroup
 	alive.Go(func() {
@@ -243,7 +246,7 @@ func (r *replica) await(ctx context.Context) (snap *snapshot, err error) {
 			}
 		}
 	})
-	snap, err = r.s.snapshot(ctx)
+	snap, err = r.s.snapshot(ctx, fileOnly)
 	close(ended)
 	alive.Wait()
 	return snap, err

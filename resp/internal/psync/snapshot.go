@@ -13,9 +13,11 @@ import (
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
-// A snapshot is what one replica gets first: the cluster at one moment, and where the stream goes on.
+// A snapshot is what one replica gets first: the cluster at one moment, and where the stream goes on, if it does. A file
+// alone has no history: one would have writes wait for changes to be told until repl-backlog-ttl after it.
 type snapshot struct {
-	h      *history
+	s      *Server
+	h      *history // nil, as cursor: a file alone
 	moment *moment.Reader
 	cursor *cursor
 }
@@ -26,9 +28,9 @@ const (
 )
 
 // snapshot takes a moment, again and again until there is one. The caller closes it.
-func (s *Server) snapshot(ctx context.Context) (*snapshot, error) {
+func (s *Server) snapshot(ctx context.Context, fileOnly bool) (*snapshot, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		snap, err := s.trySnapshot(ctx)
+		snap, err := s.trySnapshot(ctx, fileOnly)
 		if err == nil || ctx.Err() != nil {
 			return snap, err
 		}
@@ -43,7 +45,11 @@ func (s *Server) snapshot(ctx context.Context) (*snapshot, error) {
 	}
 }
 
-func (s *Server) trySnapshot(ctx context.Context) (*snapshot, error) {
+func (s *Server) trySnapshot(ctx context.Context, fileOnly bool) (*snapshot, error) {
+	if fileOnly {
+		m, err := moment.Open(ctx, s.pool)
+		return &snapshot{s: s, moment: m}, err
+	}
 	if err := s.cfg.Ready(ctx); err != nil {
 		return nil, err
 	}
@@ -57,7 +63,7 @@ func (s *Server) trySnapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &snapshot{h, m, cursor}, nil
+	return &snapshot{s, h, m, cursor}, nil
 }
 
 // completeVersion is the RDB version of a file without a stream behind it, which must have all keys. It is that of Redis
@@ -78,7 +84,7 @@ func (sn *snapshot) write(ctx context.Context, out io.Writer, want Content, anyV
 }
 
 func (sn *snapshot) writeFile(ctx context.Context, out io.Writer, want Content, anyValue bool) error {
-	s := sn.h.s
+	s := sn.s
 	settings := s.cfg.Settings()
 	_, version := settings.versions()
 	switch {

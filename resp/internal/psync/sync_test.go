@@ -161,6 +161,9 @@ func TestSyncOfAFileAloneHasNoStream(t *testing.T) {
 	c, cl := startSmall(t)
 	r := dialSync(t, c, []string{"REPLCONF", "capa", "eof"}, []string{"REPLCONF", "rdb-only", "1"})
 	r.file()
+	if id := infoField(t, cl, "repl_backlog_active"); id != "0" {
+		t.Errorf("repl_backlog_active:%s: a file alone began a history", id)
+	}
 	other := dialSync(t, c, []string{"REPLCONF", "capa", "eof"})
 	other.file()
 	other.write(string(resptest.EncodeCommands([][]string{{"REPLCONF", "ACK", "0"}})))
