@@ -116,7 +116,7 @@ func cmdRingUser(x *call) {
 		x.Error(command.MsgSyntax)
 		return
 	}
-	x.order(func(ctx context.Context, o Operator) error {
+	order(x, func(ctx context.Context, o Operator) error {
 		change := agreed.Change{Name: agreed.AtomicUsers + user, Body: "on", Remove: !on}
 		if !on {
 			change.Body = ""

@@ -29,7 +29,7 @@ func cmdRingDatabases(x *call) {
 		x.Error("ERR " + string(command.Shown(x.Args[2], 40)) + " is not a number of databases from 1 to " + strconv.Itoa(database.Limit))
 		return
 	}
-	x.order(func(ctx context.Context, o Operator) error { return o.Databases(ctx, n) })
+	order(x, func(ctx context.Context, o Operator) error { return o.Databases(ctx, n) })
 }
 
 // cmdRingFormat is RING FORMAT [LATEST]: it tells in which form new data is written, or has the nodes agree on the latest.
@@ -42,7 +42,7 @@ func cmdRingFormat(x *call) {
 	case chunks:
 		x.OK()
 	default:
-		x.order(func(ctx context.Context, o Operator) error {
+		order(x, func(ctx context.Context, o Operator) error {
 			_, err := o.Agree(ctx, agreed.LatestForms())
 			if errors.Is(err, agreed.ErrChanged) {
 				return nil // another client was first
@@ -92,7 +92,7 @@ func cmdRingDatabase(x *call) {
 			x.Error(msg)
 			return
 		}
-		x.order(func(ctx context.Context, o Operator) error {
+		order(x, func(ctx context.Context, o Operator) error {
 			_, err := o.Agree(ctx, []agreed.Change{change})
 			return err
 		})
@@ -108,7 +108,7 @@ func cmdRingDatabase(x *call) {
 		return
 	}
 	var change uint64
-	if !x.withOperator(func(ctx context.Context, _ Operator) (err error) {
+	if !x.WithOperator(false, func(ctx context.Context, _ Operator) (err error) {
 		if change, err = changer.Begin(ctx, want.Number); err != nil {
 			return errors.New("the policy is not changed: " + err.Error()) // whether a change has begun or not
 		}
@@ -139,7 +139,7 @@ func cmdRingDatabase(x *call) {
 	case err != nil:
 		x.Error(command.ErrorText(err))
 	default:
-		x.order(func(context.Context, Operator) error { return nil }) // done above: note it, and reply
+		order(x, func(context.Context, Operator) error { return nil }) // done above: note it, and reply
 	}
 }
 

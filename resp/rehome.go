@@ -140,7 +140,7 @@ func cmdRingRehome(x *call) {
 
 // policyChanger has replied if ok is false.
 func policyChanger(x *call) (changer PolicyChanger, ok bool) {
-	ok = x.withOperator(func(_ context.Context, o Operator) (err error) {
+	ok = x.WithOperator(false, func(_ context.Context, o Operator) (err error) {
 		changer, err = o.Policies()
 		return err
 	})

@@ -20,7 +20,7 @@ func (s *Server) ScrubInterval() time.Duration {
 // cmdRingScrub is RING SCRUB [STATUS].
 func cmdRingScrub(x *call) {
 	if len(x.Args) == 2 {
-		x.order(func(ctx context.Context, o Operator) error { return o.Scrub(ctx) })
+		order(x, func(ctx context.Context, o Operator) error { return o.Scrub(ctx) })
 		return
 	}
 	if len(x.Args) != 3 || !wire.EqualFold(x.Args[2], "status") {

@@ -3,6 +3,7 @@ package resp
 import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/orders"
 	"github.com/ringside-kv/ringside/resp/internal/types/keys"
 )
 
@@ -29,7 +30,7 @@ var ringCommands = []command.Row{
 	{
 		Name: "ring", Arity: -2, Group: "cluster",
 		Flags: command.FlagContainer,
-		Subs: []*command.Row{
+		Subs: append([]*command.Row{
 			command.RingQuery("ack", -2, byServer(cmdRingAck)),
 			command.RingQuery("info", 2, byServer(cmdRingInfo)),
 			command.RingQuery("atomic", -2, byServer(cmdRingAtomic)),
@@ -115,28 +116,16 @@ var ringCommands = []command.Row{
 			command.RingWhole("exec", -4, byServer(cmdRingExec), command.FlagWrite),
 			command.RingWhole("view", -4, byServer(cmdRingExec), command.FlagReadonly),
 			command.RingGuest("script", -3, byServer(cmdRingScript)),
-			command.RingQuery("decisions", -2, byServer(cmdRingDecisions)),
-			command.RingOrder("plan", -3, byServer(cmdRingPlan)),
-			command.RingOrder("balance", -3, byServer(cmdRingBalance)),
-			command.RingOrder("strategy", -2, byServer(cmdRingStrategy)),
-			command.RingOrder("leave", 2, byServer(cmdRingLeave)),
-			command.RingOrder("forget", 3, byServer(cmdRingForget)),
-			command.RingOrder("pause", 2, byServer(cmdRingPause)),
-			command.RingOrder("resume", 2, byServer(cmdRingResume)),
-			command.RingOrder("throttle", 3, byServer(cmdRingThrottle)),
 			command.RingOrder("backup", -3, byServer(cmdRingBackup)),
-			command.RingOrder("backups", 3, byServer(cmdRingBackups)),
 			command.RingOrder("databases", -2, byServer(cmdRingDatabases)),
 			command.RingOrder("database", -3, byServer(cmdRingDatabase)),
 			command.RingOrder("format", -2, byServer(cmdRingFormat)),
 			command.RingOrder("scrub", -2, byServer(cmdRingScrub)),
-			command.RingOrder("recreate", -3, byServer(cmdRingRecreate)),
-			command.RingOrder("pin", 3, byServer(cmdRingPin)),
 			command.RingOrder("user", -4, byServer(cmdRingUser)),
 			{
 				Name: "help", Arity: 2, Group: "cluster", Run: admin.RingHelp,
 				Flags: command.FlagLoading | command.FlagStale,
 			},
-		},
+		}, orders.Commands...),
 	},
 }
