@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	. "github.com/ringside-kv/ringside/resp/importer"
 )
 
 // startImport follows a source until the test ends, and returns the state file once all keys are copied.

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/client"
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -131,7 +132,7 @@ func compareDatabases(t testing.TB, source, target *redis.Client, n, m int) (dif
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, _, err := digestOf([]byte(payload), false)
+			d, _, err := DigestOf([]byte(payload), false)
 			if err != nil {
 				t.Fatalf("%q: %v", key, err)
 			}

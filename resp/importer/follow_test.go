@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/internal/identity"
 )
 
@@ -378,7 +379,7 @@ func TestImportGoesOnAfterFailoverOfTheSource(t *testing.T) {
 
 func TestStateFileIsOfOneImportAtATime(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	unlock, err := lockState(state)
+	unlock, err := LockState(state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/redistest"
 	"github.com/ringside-kv/ringside/resp/client"
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/resptest"
+	"github.com/ringside-kv/ringside/resp/client"
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
@@ -64,14 +66,14 @@ func TestLoadOfExpiredCollectionInPartsLeavesNothing(t *testing.T) {
 }
 
 func TestCollectionThatExpiresBetweenPartsLeavesNothing(t *testing.T) {
-	target := newCluster(targetConfig(startTarget(t)))
-	defer target.close()
-	ring, err := target.ring(t.Context(), 0)
+	ring, err := client.Open(t.Context(), targetConfig(startTarget(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer ring.Close()
 	for kind, payload := range collections() {
-		w := &partWriter{ctx: t.Context(), ring: ring, stats: new(Stats)}
+		stats := new(Stats)
+		write := WriteParts(t.Context(), ring, stats)
 		exists := func() bool {
 			n, err := ring.Do(t.Context(), "EXISTS", fmt.Sprint(kind)).Int()
 			if err != nil {
@@ -82,7 +84,7 @@ func TestCollectionThatExpiresBetweenPartsLeavesNothing(t *testing.T) {
 		expireAt := time.Now().Add(time.Hour).UnixMilli()
 		err := rdbfile.Split(payload, inParts, func(e *rdbfile.Entry) error {
 			e.Key, e.ExpireAt = fmt.Append(nil, kind), expireAt
-			err := w.write(e)
+			err := write(e)
 			if e.Part == 0 {
 				if !exists() || !e.More {
 					t.Errorf("%s: the first part is not there, or all", kind)
@@ -93,7 +95,7 @@ func TestCollectionThatExpiresBetweenPartsLeavesNothing(t *testing.T) {
 			}
 			return err
 		})
-		if c := w.stats.Counts(); err != nil || exists() || c.Lost != 0 {
+		if c := stats.Counts(); err != nil || exists() || c.Lost != 0 {
 			t.Errorf("%s: %+v, %v, exists: %v", kind, c, err, exists())
 		}
 	}

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/ketama"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -50,8 +51,8 @@ func TestPoolHashesWholeKeysUnlessItHasTags(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 100 {
-			if key := []byte(fmt.Sprint(i)); f(key) != wholeKey[hash](key) {
-				t.Errorf("%s of %q is %x, not %x", hash, key, wholeKey[hash](key), f(key))
+			if key := []byte(fmt.Sprint(i)); f(key) != WholeKey[hash](key) {
+				t.Errorf("%s of %q is %x, not %x", hash, key, WholeKey[hash](key), f(key))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package importer
+package importer_test
 
 import (
 	"bytes"
@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"testing"
 
+	. "github.com/ringside-kv/ringside/resp/importer"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/rdbfile"
 )
 
 func TestLoadResumesAtCheckpoint(t *testing.T) {
-	defer func(was int64) { checkpointBytes = was }(checkpointBytes)
-	checkpointBytes = 4 << 10
+	defer func(was int64) { *CheckpointBytes = was }(*CheckpointBytes)
+	*CheckpointBytes = 4 << 10
 	var file bytes.Buffer
 	w, err := rdbfile.NewWriter(&file, rdbfile.MaxWriteVersion)
 	if err != nil {
