@@ -3,6 +3,7 @@ package resp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/audit"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
+	"github.com/ringside-kv/ringside/resp/script"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -98,9 +101,7 @@ func reloadUser(c *conn, reqs []request) {
 		switch r := &reqs[i]; {
 		case r.sent != nil:
 		case r.progress != nil: // it keeps its keys, and its place in their queues
-			if c.rules != nil && r.msg == "" {
-				deny(c, r)
-			}
+			deny(c, r)
 		case r.cmd == nil || !r.cmd.Between:
 			r.toWritten()
 			r.denied = acl.Denial{}
@@ -121,9 +122,17 @@ func (s *session) userName() string { return s.user.Load().Name() }
 
 // deny refuses a request that the client may not make.
 func deny(c *conn, r *request) {
-	call := acl.Call{Row: r.cmd, Args: c.args[r.first:r.last], Stored: r.stored}
-	if r.denied, c.keys = c.rules.Check(&call, c.keys); r.denied.Reason != acl.Allowed {
-		r.msg = r.denied.Text(r.cmd, c.rules.Name())
+	if r.msg != "" || c.from != nil {
+		return
+	}
+	if c.rules != nil {
+		call := acl.Call{Row: r.cmd, Args: c.args[r.first:r.last], Stored: r.stored}
+		if r.denied, c.keys = c.rules.Check(&call, c.keys); r.denied.Reason != acl.Allowed {
+			r.msg = r.denied.Text(r.cmd, c.rules.Name())
+		}
+	}
+	if r.msg == "" && !c.users.MayWrite() {
+		refuseAtReplica(c, r)
 	}
 }
 
@@ -251,9 +260,38 @@ func appendAs(b []byte, user string) []byte {
 // cmdRingAs is never run: what it stands in front of is.
 func cmdRingAs(x *call) { x.Error(command.MsgSyntax) }
 
+// refuseAtReplica refuses what a client may not do while the cluster is a replica of another server: to write, and to read
+// while the copy does not follow, if the settings say so. A script that does not say that it writes runs as one that may
+// not.
+func refuseAtReplica(c *conn, r *request) {
+	if _, own := c.net.(ownConn); own {
+		return
+	}
+	var named scripts.Named
+	if r.cmd.Script {
+		named = namedBy(c, r, true)
+	}
+	switch ro := readOnlyOf(c, r); {
+	case r.cmd.MayWrite && ro != nil && named.MayOnlyRead():
+		r.cmd, r.atCopy = ro, true
+	case r.cmd.MayWrite:
+		r.msg = scripts.MsgAtReplica
+		return
+	}
+	if hidesStale(c.srv) && (r.cmd.Flags&command.FlagStale == 0 || named.Flagged && named.Flags&script.AllowStale == 0) {
+		r.msg = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+	}
+}
+
+// hidesStale reports whether clients may not read now since this node copies from another server and does not follow it.
+func hidesStale(s *Server) bool {
+	return s.follower.Stale() && s.admin.Config.Find([]byte("replica-serve-stale-data")).Get() == "no"
+}
+
 // usersChanged ends the connections of users that are gone, and those with subscriptions that are not allowed
 // any more. One that has ordered it ends after its reply.
 func usersChanged(s *Server, before, now *acl.Users) {
+	s.follower.Agreed(now.Replica())
 	lost := now.LostChannels(before)
 	for _, c := range s.snapshot() {
 		name := c.session.userName()
@@ -284,16 +322,29 @@ func confirmUsers(s *Server, index uint64) {
 		return
 	}
 	question := wire.SubRequest("RING", "USERS", strconv.AppendUint(nil, index, 10))
-	batches := make([]batch, len(routes.peers))
-	for i, peer := range routes.peers {
-		batches[i] = batch{link: peer, bytes: question, requests: 1}
-		batches[i].send(Terms{}, confirmTimeout, nil)
+	missing, err := tellPeers(routes.peers, question, confirmTimeout)
+	for _, peer := range missing {
+		s.log.Warn("a node has not confirmed a change of users yet", "node", peer.ID, "err", err)
+	}
+}
+
+// tellPeers sends a request to some nodes. It returns those that do not carry it out in time, and why one does not.
+func tellPeers(peers []*Route, request []byte, timeout time.Duration) (missing []*Route, why error) {
+	batches := make([]batch, len(peers))
+	for i, peer := range peers {
+		batches[i] = batch{link: peer, bytes: request, requests: 1}
+		batches[i].send(Terms{}, timeout, nil)
 	}
 	for i := range batches {
-		if reply, err := batches[i].reply(); err != nil || reply[0] == '-' {
-			s.log.Warn("a node has not confirmed a change of users yet", "node", routes.peers[i].ID, "err", err)
+		reply, err := batches[i].reply()
+		if line, refused := wire.ErrorLine(reply); err == nil && refused {
+			err = errors.New(line)
+		}
+		if err != nil {
+			missing, why = append(missing, peers[i]), err
 		}
 	}
+	return missing, why
 }
 
 // cmdRingUsers waits until this node goes by the users of an index.

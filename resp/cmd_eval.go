@@ -328,7 +328,12 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 	case cmd.Spread && x.conn.spansNodes():
 		return "ERR " + strings.ToUpper(cmd.Full) + " covers the cluster, which a script cannot wait for", true
 	case h.readonly && cmd.Flags&(command.FlagWrite|command.FlagMayReplicate) != 0:
+		if x.req != nil && x.req.atCopy {
+			return scripts.MsgAtReplica, false
+		}
 		return scripts.MsgReadOnly, false
+	case cmd.Flags&command.FlagStale == 0 && x.conn.from == nil && hidesStale(x.srv):
+		return "ERR Can not execute the command on a stale replica", false
 	case cmd.Flags&command.FlagWrite == 0:
 		return "", false
 	}

@@ -143,6 +143,33 @@ func cmdRingDatabase(x *call) {
 	}
 }
 
+// awaitDrained waits until this server knows of a change, and runs no request any more that began before on the ranges that it
+// returns. The change is one of a policy of data n, a swap, a step of a move whose keys lie together at a token, or the
+// version of [agreed.ReplicaofName].
+func awaitDrained(ctx context.Context, s *Server, n int, change uint64, at func(database.Policy) ring.Token) ([]ring.Range, error) {
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
+	ranges := []ring.Range{ring.Whole}
+	for {
+		routes := s.routes.Load()
+		if routes == nil || routes.Policies.Of(n).Change == change || routes.Policies.Order().Change() == change ||
+			routes.Values.Of(agreed.ReplicaofName).Version == change {
+			break
+		}
+		if p := routes.Policies.Of(n); p.Step == change {
+			ranges = rehome.Ranges(p, at(p))
+			break
+		}
+		select {
+		case <-routes.next:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	_, err := s.Quiesce(ctx, ranges...)
+	return ranges, err
+}
+
 // cmdRingDrained is RING DRAINED n change, which nodes send each other: how many keys of data n are here (0 for a step), once
 // this node runs no request for one since it knows of the change, which is one of a policy, a swap, or a step of a move.
 func cmdRingDrained(x *call) {
@@ -152,26 +179,9 @@ func cmdRingDrained(x *call) {
 		x.Error(command.MsgNotInteger)
 		return
 	}
-	ranges := []ring.Range{ring.Whole}
-	err = x.within(func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
-		defer cancel()
-		for {
-			routes := x.srv.routes.Load()
-			if routes == nil || routes.Policies.Of(int(n)).Change == change || routes.Policies.Order().Change() == change {
-				break
-			}
-			if p := routes.Policies.Of(int(n)); p.Step == change {
-				ranges = rehome.Ranges(p, togetherAt(x, p))
-				break
-			}
-			select {
-			case <-routes.next:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		_, err := x.srv.Quiesce(ctx, ranges...)
+	var ranges []ring.Range
+	err = x.within(func(ctx context.Context) (err error) {
+		ranges, err = awaitDrained(ctx, x.srv, int(n), change, func(p database.Policy) ring.Token { return togetherAt(x, p) })
 		return err
 	})
 	if err != nil {

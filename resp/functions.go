@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
@@ -112,31 +113,19 @@ func loadFunctionsElsewhere(ctx context.Context, x *call, version uint64) error 
 	loaded := map[string]bool{}
 	for {
 		routes := x.srv.routes.Load()
-		var asked []string
-		var batches []*batch
-		for _, peer := range routes.peers {
-			if !loaded[peer.ID] {
-				b := &batch{link: peer, bytes: question, requests: 1}
-				b.send(Terms{}, min(scriptTimeout, x.srv.forwardTimeout()), nil)
-				asked, batches = append(asked, peer.ID), append(batches, b)
-			}
-		}
-		missing := ""
-		for i, b := range batches {
-			if reply, err := b.reply(); err == nil && reply[0] == '+' {
-				loaded[asked[i]] = true
-			} else {
-				missing = asked[i]
-			}
-		}
-		if missing == "" {
+		asked := slices.DeleteFunc(slices.Clone(routes.peers), func(p *Route) bool { return loaded[p.ID] })
+		missing, _ := tellPeers(asked, question, min(scriptTimeout, x.srv.forwardTimeout()))
+		if len(missing) == 0 {
 			return nil
+		}
+		for _, peer := range asked {
+			loaded[peer.ID] = !slices.Contains(missing, peer)
 		}
 		select {
 		case <-routes.next:
 		case <-time.After(routesPause):
 		case <-ctx.Done():
-			return fmt.Errorf("node %s does not answer and may not know it yet", missing)
+			return fmt.Errorf("node %s does not answer and may not know it yet", missing[0].ID)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package resp
 import (
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
+	"github.com/ringside-kv/ringside/resp/internal/replicaof"
 	"github.com/ringside-kv/ringside/resp/internal/report"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
@@ -17,6 +18,7 @@ type sample struct {
 	memory int64
 
 	replicas psync.Overview
+	followed replicaof.Status
 }
 
 // A reporter passes the server's and the store's figures on. Histograms go another way: EachLatency.
@@ -25,7 +27,7 @@ type reporter = report.Reporter[*sample]
 // sample takes all figures. It is called once a second, by one goroutine.
 func (s *Server) sample(m *reporter) {
 	s.stats.Rates()
-	x := sample{srv: s, store: s.store.Stats(), moves: s.moves(), load: s.Load(), replicas: s.replicas.Overview()}
+	x := sample{srv: s, store: s.store.Stats(), moves: s.moves(), load: s.Load(), replicas: s.replicas.Overview(), followed: s.follower.Status()}
 	x.memory = admin.MemoryInUse(&x.store)
 	s.admin.NoteMemory(x.memory)
 	m.Report(&x, s.stats)
@@ -46,5 +48,8 @@ func serverMetrics(m *reporter) {
 	m.Gauge("replicas", func(x *sample) float64 { return float64(len(x.replicas.Replicas)) })
 	m.Gauge("replica_pending_keys", func(x *sample) float64 { return float64(x.replicas.Pending) })
 	m.Gauge("replica_behind_bytes", func(x *sample) float64 { return float64(x.replicas.Behind()) })
+	m.Gauge("primary_link_down", func(x *sample) float64 { return float64(admin.Bit(x.followed.Here && !x.followed.Following)) })
+	m.Gauge("primary_behind_seconds", func(x *sample) float64 { return x.followed.Behind.Seconds() })
+	m.Gauge("primary_keys_not_copied", func(x *sample) float64 { return float64(x.followed.Lost) })
 	m.Count("evicted_keys_total", func(x *sample) int64 { return x.srv.quota.Evicted() })
 }

@@ -122,6 +122,10 @@ func (c *conn) runResolved() {
 			}
 		}
 		routes := c.enter()
+		if rightsChanged(c) { // nobody waits for the end of a write that a replica refuses: see replicaof.Config.Settle
+			c.leave()
+			continue
+		}
 		n := c.gather(c.reqs[i:], routes)
 		c.hold = i+n < len(c.reqs) || c.from != nil
 		if n > 0 && i+n < len(c.reqs) && c.isSentAlong(&c.reqs[i+n]) {
@@ -197,9 +201,7 @@ func (c *conn) resolve(r *request, known *command.Row) {
 	case c.from != nil && !r.cmd.ForNodes:
 		r.msg = "ERR '" + r.cmd.Full + "' is not forwarded"
 	}
-	if c.rules != nil && r.msg == "" {
-		deny(c, r)
-	}
+	deny(c, r)
 	if r.msg == "" && c.srv.settings.StrictBusy.Load() && c.from == nil && r.cmd.Flags&command.FlagAllowBusy == 0 {
 		r.msg = c.srv.scripts.Late(c.srv.clock(), time.Duration(c.srv.settings.BusyAfter.Load()))
 	}

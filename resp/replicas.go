@@ -3,17 +3,21 @@ package resp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net"
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/agreed"
 	"github.com/ringside-kv/ringside/internal/memconn"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
+	"github.com/ringside-kv/ringside/resp/internal/replicaof"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// Replicas of Redis and Valkey (package psync), as the server and its commands use them.
+// Replicas of Redis and Valkey (package psync), and the server that the cluster is a replica of (package replicaof), as the
+// server and its commands use them.
 
 func newReplicas(s *Server) *psync.Server {
 	ready := s.cfg.TellsChanges
@@ -49,6 +53,57 @@ func (s *Server) dialSelf() (net.Conn, error) {
 		return nil, ErrServerClosed
 	}
 	return near, nil
+}
+
+// newFollower returns what copies from the server that REPLICAOF names.
+func newFollower(s *Server) *replicaof.Follower {
+	setting := func(name string) string { return s.admin.Config.Find([]byte(name)).Get() }
+	cfg := replicaof.Config{
+		Node: s.cfg.NodeID, Dir: s.cfg.Dir, Dial: s.dialSelf, Logger: s.log,
+		Login:  func() (user, password string) { return setting("masteruser"), setting("masterauth") },
+		Settle: func(ctx context.Context, version uint64) error { return settle(ctx, s, version) },
+	}
+	if operator := s.cfg.Operator; operator != nil {
+		cfg.Agree = func(ctx context.Context, c agreed.Change) error {
+			values, err := operator.Agree(ctx, []agreed.Change{c})
+			if v := values.Of(c.Name); err == nil && v.Version != 0 {
+				s.users.Await(ctx, v.Version)
+				confirmUsers(s, v.Version)
+			}
+			return err
+		}
+	}
+	return replicaof.New(cfg)
+}
+
+// settle implements replicaof.Config.Settle.
+//
+// Once each node knows of the value, none lets a write through any more: a connection looks up what its client may do
+// after it has entered a unit, and SetRoutes tells the users before the routes. What was let through before runs in units
+// by earlier routes, for which awaitDrained waits, or is on its way to another node, which refuses it when the forward timeout is
+// over. So after that time, and when no node runs an earlier unit then, nothing is left.
+func settle(ctx context.Context, s *Server, version uint64) error {
+	question := wire.SubRequest("RING", "DRAINED", []byte("0"), strconv.AppendUint(nil, version, 10))
+	for again := false; ; again = true {
+		if _, err := awaitDrained(ctx, s, -1, version, nil); err != nil {
+			return fmt.Errorf("this node still runs requests of clients: %w", err)
+		}
+		routes := s.routes.Load()
+		if routes == nil {
+			return nil
+		}
+		if missing, err := tellPeers(routes.peers, question, drainTimeout); err != nil {
+			return fmt.Errorf("node %s may still run requests of clients: %w", missing[0].ID, err)
+		}
+		if again || len(routes.peers) == 0 {
+			return nil
+		}
+		select {
+		case <-time.After(s.forwardTimeout()):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func cmdReplconf(x *call) {
@@ -92,6 +147,7 @@ func cmdPsync(x *call) {
 }
 
 func infoReplication(w *admin.Info, s *Server) {
+	followed := s.follower.Status()
 	at := make([]string, 0)
 	for _, b := range s.backups() {
 		at = append(at, b.Addr)
@@ -103,5 +159,5 @@ func infoReplication(w *admin.Info, s *Server) {
 			good = routes.fewest - 1
 		}
 	}
-	w.Replication(at, good, s.replicas.Overview(), s.runID)
+	w.Replication(&followed, at, good, s.replicas.Overview(), s.runID)
 }

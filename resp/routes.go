@@ -35,8 +35,10 @@ type Routes struct {
 	// Policies are those of the databases; nil if each has the default. [Server.SetRoutes] adds what Values
 	// say: the order of the databases, and the keys that move.
 	Policies *database.Policies
-	// Values are what the nodes agree on by name; nil if there is nothing.
-	Values *agreed.Values
+	// Values are what the nodes of a cluster of a Generation agree on by name, as of an Index of its table; nil if
+	// there is nothing.
+	Values            *agreed.Values
+	Generation, Index uint64
 	// Why is what those requests are answered that have waited too long; empty: the key
 	// is changing hands.
 	Why string
@@ -150,6 +152,9 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.keyEvents.Begin()
 	s.scripts.functions.Agreed(r.Values)
+	if r.Index > 0 {
+		s.SetValues(r.Values, r.Generation, r.Index) // before a unit goes by these routes: see settle
+	}
 	s.routes.Store(r)
 	if old != nil {
 		close(old.next)

@@ -32,6 +32,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
+	"github.com/ringside-kv/ringside/resp/internal/replicaof"
 	"github.com/ringside-kv/ringside/resp/internal/report"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
@@ -93,6 +94,8 @@ type Config struct {
 	// back, and should go on while the machine is suspended. It is called from any goroutine, once
 	// for each unit of what other nodes forward. The default is the monotonic clock of the process.
 	Clock func() time.Duration
+	// Dir is where the server keeps its place in the stream of its primary; empty: nowhere.
+	Dir string
 	// Version and NodeID identify the server.
 	Version, NodeID string
 	// Zone is what HELLO and INFO show as the availability zone; empty is none.
@@ -176,6 +179,7 @@ type Server struct {
 
 	keyEvents *keyevents.Events
 	replicas  *psync.Server
+	follower  *replicaof.Follower
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -215,6 +219,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.settings.Set(nil, &cfg.Settings)
 	s.stats = stats.New(s.table)
 	startQuota(s)
+	s.follower = newFollower(s)
 	s.admin = newAdmin(s)
 	var err error
 	if s.audit, err = audit.Open(cfg.AuditLog, cfg.Logger); err == nil {
@@ -226,10 +231,7 @@ func NewServer(cfg Config) (*Server, error) {
 		s.done.Wait()
 		return nil, err
 	}
-	s.budget.Limit = &s.settings.ClientMemory
-	s.budget.Slow = func(yield func(*budget.Account, func(int64)) bool) { slowClients(s, yield) }
-	s.budget.Free, s.budget.Few = keepInput+keepReply, keepInput
-	s.budget.Init()
+	startBudget(s)
 	s.scripts.Init(s.keptMost)
 	s.scripts.functions = newFunctions(s)
 	s.pause.Init()
@@ -415,6 +417,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.pause.End()
 	s.budget.End()
 	s.replicas.End()
+	s.follower.Close()
 	for _, c := range s.snapshot() {
 		_ = c.net.SetReadDeadline(time.Now())
 		c.wake()

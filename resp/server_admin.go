@@ -17,7 +17,7 @@ import (
 func newAdmin(s *Server) *admin.Server {
 	return &admin.Server{
 		Store: s.store, Users: &s.users, Log: s.log, Table: s.table, Stats: s.stats, Settings: &s.settings, Quota: s.quota,
-		Config: newConfig(s), Source: adminSource{s}, Shutdown: s.cfg.Shutdown,
+		Config: newConfig(s), Source: adminSource{s}, Follower: s.follower, Shutdown: s.cfg.Shutdown,
 		Version: s.cfg.Version, NodeID: s.cfg.NodeID, RunID: s.runID, ConfigFile: s.cfg.ConfigFile, Zone: s.cfg.Zone, Rewrite: s.cfg.Rewrite,
 	}
 }

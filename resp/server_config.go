@@ -84,6 +84,7 @@ func newConfig(s *Server) settings.Table {
 		{Name: "requirepass", Get: set.PasswordText, Parse: func(v string) (func(), string) { return parseNewPassword(s, v) }, Flag: "requirepass"},
 		settings.Fixed("databases", func() string { return strconv.Itoa(cmp.Or(s.cfg.Databases(), database.Default)) }),
 		settings.Fixed("strategy", s.strategy),
+		settings.Fixed("replicaof", func() string { p := s.follower.Status(); return p.Setting() }),
 		settings.Fixed("appendfsync", func() string { return string(s.store.Fsync()) }),
 		settings.Fixed("enable-debug-command", func() string { return s.cfg.Debug }),
 		settings.Fixed("io-threads", func() string { return strconv.Itoa(runtime.GOMAXPROCS(0)) }),

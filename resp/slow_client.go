@@ -15,6 +15,14 @@ const (
 	stalledSender = 5 * time.Second
 )
 
+// startBudget sets up the memory for requests and replies.
+func startBudget(s *Server) {
+	s.budget.Limit = &s.settings.ClientMemory
+	s.budget.Slow = func(yield func(*budget.Account, func(int64)) bool) { slowClients(s, yield) }
+	s.budget.Free, s.budget.Few = keepInput+keepReply, keepInput
+	s.budget.Init()
+}
+
 // slowClients yields the connections whose clients keep the server waiting, see [budget.Budget].
 func slowClients(s *Server, yield func(*budget.Account, func(held int64)) bool) {
 	now := s.clock()

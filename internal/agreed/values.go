@@ -33,6 +33,9 @@ const TypesName = "types"
 // ListsName is the name of the value by which the nodes have agreed that lists may have chunks.
 const ListsName = "lists"
 
+// ReplicaofName is the name of the value that says which server the cluster is a replica of: REPLICAOF.
+const ReplicaofName = "replicaof"
+
 // LatestForms are the changes by which nodes that have not agreed on forms of data agree on the latest ones.
 func LatestForms() []Change { return []Change{{Name: ListsName, Body: "chunks"}} }
 

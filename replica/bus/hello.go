@@ -37,6 +37,7 @@ import (
 // version 17; entries and payloads may be of these types.
 // Version 19: forwarded commands may say that they are parts of one that their sender counts.
 // Version 20: the agreed values may say that lists have chunks. What travels is that of version 19; entries may be chunks.
+// Version 21: the agreed values may say that the cluster is a replica of another server. What travels is that of version 20.
 //
 // Each side names the oldest and the newest version that it speaks, and both use the lower one
 // of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
@@ -51,7 +52,7 @@ import (
 // From version 4 on a hello begins with both versions and only ever grows at its end.
 const (
 	oldestVersion = 3
-	newestVersion = 20
+	newestVersion = 21
 	// SwitchVersion is the first one whose nodes understand a table with a switched strategy.
 	SwitchVersion = 5
 	// LoadVersion is the first one whose nodes understand a table with load balancing.
@@ -79,6 +80,8 @@ const (
 	TypesVersion = 18
 	// ChunksVersion is the first one whose nodes know lists with chunks.
 	ChunksVersion = 20
+	// ReplicaofVersion is the first one whose nodes refuse clients' writes in a cluster that is a replica of another server.
+	ReplicaofVersion = 21
 	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
 	// others.
 	unrangedVersion = 3

@@ -26,6 +26,9 @@ type FollowConfig struct {
 	// Merge: the target may have other keys, which stay. Keys that are deleted at the source while the
 	// import does not follow may then stay, too.
 	Merge bool
+	// Replace: the target may have other keys, which are deleted once those of the source are there, and other
+	// libraries of functions, which are removed before.
+	Replace bool
 	// Copiers is how many connections' worth of changed keys are read at a time; default 8.
 	Copiers int
 	// MaxChanged is how many changed keys wait at most before the source has to; default 1 million.
@@ -50,6 +53,8 @@ func (c *FollowConfig) EnsureDefaults() {
 var (
 	// ErrNotEmpty: the target has keys, and would be mixed with the source.
 	ErrNotEmpty = errors.New("the target is not empty")
+	// ErrSame: the source and the target are one cluster.
+	ErrSame = errors.New("the source and the target are the same cluster")
 	// ErrState: the state file is of another import, or of one that has not copied all keys yet.
 	ErrState = errors.New("the state file does not fit")
 	// errReached ends an import that follows once.
@@ -92,7 +97,7 @@ func Follow(ctx context.Context, cfg FollowConfig) error {
 func openFollower(ctx context.Context, cfg FollowConfig) (*follower, error) {
 	cfg.EnsureDefaults()
 	f := &follower{cfg: &cfg, source: newCluster(cfg.Source), target: newCluster(cfg.Target), tracker: newTracker(cfg.MaxChanged), goal: -1}
-	cfg.Stats.enter("connect")
+	cfg.Stats.enter(phaseConnect)
 	var err error
 	if f.unlock, err = lockState(cfg.State); err != nil {
 		return nil, err
@@ -174,7 +179,7 @@ func (f *follower) sessions(ctx context.Context) error {
 		case progress:
 			p = patience{most: f.cfg.RetryFor}
 		}
-		f.cfg.Stats.enter("reconnect")
+		f.cfg.Stats.enter(phaseReconnect)
 		if err := p.wait(ctx, err); err != nil {
 			return fmt.Errorf("source: %w", err)
 		}
@@ -220,7 +225,7 @@ func (f *follower) session(ctx context.Context) (progress bool, err error) {
 	} else if reply.id != "" {
 		f.state.ReplicationID = reply.id
 	}
-	f.cfg.Stats.enter("follow")
+	f.cfg.Stats.enter(phaseFollow)
 	if err := f.acknowledge(l); err != nil {
 		return true, linkError{err}
 	}
@@ -256,6 +261,16 @@ func (f *follower) refused(err error) error {
 	return fmt.Errorf("source: %w", err)
 }
 
+// IsLogin reports whether an import has failed since a server did not take its user and password, or wants one.
+func IsLogin(err error) bool {
+	var r *refusal
+	if errors.As(err, &r) && (r.command == "AUTH" || r.code() == "NOAUTH") {
+		return true
+	}
+	var server *client.ServerError
+	return errors.As(err, &server) && (server.Code == "NOAUTH" || server.Code == "WRONGPASS")
+}
+
 // isStream reports whether an error is one of reading the connection, and none of the target or the source's
 // commands.
 func isStream(err error) bool {
@@ -281,6 +296,11 @@ func (f *follower) copyAll(ctx context.Context, l *link, reply syncReply) error 
 		return linkError{err}
 	}
 	f.cfg.Stats.enter("load")
+	if f.cfg.Replace {
+		if err := f.dropFunctions(ctx); err != nil {
+			return err
+		}
+	}
 	f.cfg.Stats.total.Store(max(length, 0))
 	r := rdbfile.NewReader(src, f.cfg.RDB)
 	if err := f.loadFrom(ctx, l, r); err != nil {
@@ -306,6 +326,22 @@ func (f *follower) copyAll(ctx context.Context, l *link, reply syncReply) error 
 	}
 	f.state.Loaded = true
 	return f.state.write(f.cfg.State)
+}
+
+// dropFunctions removes the libraries of functions that the target has: those of the source are in its file.
+func (f *follower) dropFunctions(ctx context.Context) error {
+	ring, err := f.target.ring(ctx, 0)
+	if err == nil {
+		var reply client.Reply
+		reply, err = must(ctx, ring, f.cfg.RetryFor, []byte("FUNCTION"), []byte("LIST"))
+		if libraries, _ := reply.List(); err == nil && len(libraries) > 0 {
+			_, err = must(ctx, ring, f.cfg.RetryFor, []byte("FUNCTION"), []byte("FLUSH"))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("target: functions: %w", err)
+	}
+	return nil
 }
 
 // loadFrom loads the file while the link is kept alive.

@@ -62,7 +62,7 @@ func (f *follower) scanSession(ctx context.Context, l *link, refused error) erro
 		return errReached
 	}
 	s.scanning.Store(false)
-	s.enter("follow by events")
+	s.enter(phaseEvents)
 	<-ctx.Done()
 	return context.Cause(ctx)
 }

@@ -26,6 +26,9 @@ func (f *follower) identify(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
+	if source.Generation != "" && source.Same(target) {
+		return fmt.Errorf("source: %w: %v", ErrSame, source)
+	}
 	keys, was := f.cfg.Filter.describe(), &f.state
 	if f.resumed {
 		refuse := func(format string, args ...any) error {
@@ -125,6 +128,10 @@ func checkKeys(ctx context.Context, all []*follower) error {
 				f.state.Loaded = false
 				f.cfg.Stats.note("the target had no keys, though the import was resumed: all keys were copied again")
 			}
+		}
+	case !resumed && first.cfg.Replace:
+		for _, f := range all {
+			f.resumed = true // so what the source does not have is deleted behind the first copy
 		}
 	case !resumed && !first.cfg.Merge:
 		return fmt.Errorf("%w: database %d has keys; empty it, or let them stay with merge", ErrNotEmpty, used[0])

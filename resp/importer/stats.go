@@ -48,9 +48,21 @@ type Stats struct {
 	notes  []string
 }
 
+// Phases that others than people go by.
+const (
+	phaseConnect   = "connect"
+	phaseReconnect = "reconnect"
+	phaseFollow    = "follow"
+	phaseEvents    = "follow by events"
+)
+
 // Counts is what an import has done so far.
 type Counts struct {
+	// Phase is what the import does at present, for people to read.
 	Phase string
+	// Following: all keys have been copied, and changes are read as they come. Copying: all keys are being copied.
+	// Neither: there is no connection to the source.
+	Following, Copying bool
 	// Keys and Bytes are what was written as a whole: keys, and bytes of their payloads.
 	Keys, Bytes int64
 	// Expired keys had expired before they were read.
@@ -87,6 +99,8 @@ func (s *Stats) Counts() Counts {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.Following = s.phase == phaseFollow || s.phase == phaseEvents
+	c.Copying = !c.Following && s.phase != "" && s.phase != phaseConnect && s.phase != phaseReconnect
 	c.Phase, c.Lost, c.Losses, c.Notes = s.phase, s.lost, slices.Clone(s.losses), slices.Clone(s.notes)
 	return c
 }

@@ -179,7 +179,7 @@ func (n *Node) open() (err error) {
 		Overview:  overview{n},
 		Placement: n.placement, TellsChanges: n.tellsChanges,
 		Databases: n.databases, Shutdown: func() { n.finish(nil) },
-		ConfigFile: n.cfg.ConfigFile, Zone: n.cfg.Zone, Guard: n.guardUsers,
+		ConfigFile: n.cfg.ConfigFile, Dir: n.cfg.Dir, Zone: n.cfg.Zone, Guard: n.guardUsers,
 		Rewrite: n.cfg.Rewrite, Logger: n.cfg.Logger, Scope: n.cfg.Scope, Rounds: &n.cfg.env.Conns.Rounds,
 		Traces: n.traces, AckTimes: func(tap *store.Tap, change uint64, visit func(string, time.Time)) {
 			if c := n.part.Load(); c != nil {

@@ -33,7 +33,7 @@ func (c *cluster) routeLocked() {
 		return
 	}
 	st := c.table.State()
-	r := &resp.Routes{Placement: c.placement, Strategy: st.Cluster().Strategy.Name, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load(), Policies: st.Policies(), Values: st.Values()}
+	r := &resp.Routes{Placement: c.placement, Strategy: st.Cluster().Strategy.Name, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.readiness.isolated.Load(), Policies: st.Policies(), Values: st.Values(), Generation: st.Cluster().Generation, Index: st.Index()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
 		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
 	}

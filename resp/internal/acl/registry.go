@@ -63,7 +63,9 @@ func (r *Registry) Open(password string) (err error) {
 func (r *Registry) users(before *Users, values *agreed.Values) (*Users, error) {
 	initial := NewDefault(r.Catalog, r.password)
 	if r.file != nil && values.Of(guard).Version == 0 {
-		return provisional(r.file, initial), nil
+		users := provisional(r.file, initial)
+		users.values = values
+		return users, nil
 	}
 	return newUsers(r.Catalog, before, values, initial)
 }
@@ -92,7 +94,8 @@ func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 	r.index.Store(index)
 	// Other values say nothing of users: connections would look up their rights in vain.
 	was := r.Now().values
-	if values.Of(guard) != was.Of(guard) || !slices.Equal(values.Under(Prefix), was.Under(Prefix)) {
+	if values.Of(guard) != was.Of(guard) || !slices.Equal(values.Under(Prefix), was.Under(Prefix)) ||
+		values.Of(agreed.ReplicaofName) != r.Now().replica {
 		r.replace(values)
 	}
 	close(r.next)
@@ -106,6 +109,7 @@ func (r *Registry) replace(values *agreed.Values) {
 	if err != nil {
 		r.Logger.Error("a user whose rules cannot be read may do nothing", "err", err)
 	}
+	users.replica = values.Of(agreed.ReplicaofName)
 	r.now.Store(users)
 	r.Changed(before, users)
 }

@@ -13,7 +13,11 @@ func (r Right) Lasts(row *command.Row, args [][]byte) bool {
 	if r.User == nil {
 		return true
 	}
-	now := r.Of.Now().Get(r.User.name)
+	users := r.Of.Now()
+	if !users.MayWrite() && row.Flags&command.FlagWrite != 0 {
+		return false
+	}
+	now := users.Get(r.User.name)
 	if now == nil || now == r.User {
 		return now != nil
 	}

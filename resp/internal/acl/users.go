@@ -35,7 +35,15 @@ type Users struct {
 	// provisional reports that these are the users of the ACL file, before anything is agreed on.
 	provisional bool
 	values      *agreed.Values
+	replica     agreed.Value
 }
+
+// Replica returns the agreed value that makes the keys those of another server, which clients may not change; its version
+// is 0 if there is none.
+func (u *Users) Replica() agreed.Value { return u.replica }
+
+// MayWrite reports whether clients may write at all.
+func (u *Users) MayWrite() bool { return u == nil || u.replica.Version == 0 }
 
 // newUsers returns the users of agreed values, and the initial default user unless one of them is it. It takes
 // those that are as before from the users before. Rules about commands that this build does not know are left

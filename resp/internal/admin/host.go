@@ -10,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
+	"github.com/ringside-kv/ringside/resp/internal/replicaof"
 	"github.com/ringside-kv/ringside/resp/internal/settings"
 	"github.com/ringside-kv/ringside/resp/internal/stats"
 	"github.com/ringside-kv/ringside/store"
@@ -27,6 +28,7 @@ type Server struct {
 	Quota    *quota.Quota
 	Config   settings.Table
 	Source   Source
+	Follower *replicaof.Follower
 	Shutdown func() // must not wait for the server to close
 	// Rewrite keeps the values of settings, by the names of flags; nil if they are in no file. initial has
 	// those of the start.

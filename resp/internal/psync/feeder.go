@@ -54,6 +54,7 @@ func (f *feeder) feed() (done int, err error) {
 	if err := f.reader.open(); err != nil {
 		return 0, err
 	}
+	f.h.followFunctions()
 	settings := f.h.s.cfg.Settings()
 	version, _ := settings.versions()
 	text := strconv.Itoa(version)

@@ -32,7 +32,8 @@ type history struct {
 	flushes  map[int]bool // databases that were flushed, -1 for all
 	rescan   chan []int
 
-	functions uint64 // version of the libraries that replicas have; of the goroutine of watch
+	loading   sync.Mutex // guards functions; it comes before emit
+	functions uint64     // version of the libraries that replicas have
 }
 
 const (

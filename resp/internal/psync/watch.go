@@ -35,9 +35,7 @@ func (h *history) watch() {
 				pinged = now
 				h.write(-1, wire.AppendRequest(nil, "PING"))
 			}
-			if version := h.s.cfg.Functions(); version != h.functions {
-				h.updateFunctions(version)
-			}
+			h.followFunctions()
 		}
 		h.stream.trim(settings.Backlog)
 	}
@@ -54,8 +52,15 @@ func (h *history) write(database int, commands []byte) bool {
 	return true
 }
 
-// updateFunctions writes the libraries of functions of a version, or of a later one.
-func (h *history) updateFunctions(version uint64) {
+// followFunctions writes the libraries of functions if they have changed. It is called before changed keys are read, so
+// that a replica has a function no later than what it has written.
+func (h *history) followFunctions() {
+	h.loading.Lock()
+	defer h.loading.Unlock()
+	version := h.s.cfg.Functions()
+	if version == h.functions {
+		return
+	}
 	settings := h.s.cfg.Settings()
 	if payload, _ := settings.versions(); payload < functionVersion {
 		h.functions = version

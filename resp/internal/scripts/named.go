@@ -47,7 +47,7 @@ func (n Named) MayOnlyRead() bool { return !n.Flagged || n.Flags&script.NoWrites
 // The errors of a command that writes: in a script that may not, and at a replica.
 const (
 	MsgReadOnly  = "ERR Write commands are not allowed from read-only scripts."
-	msgAtReplica = "READONLY You can't write against a read only replica."
+	MsgAtReplica = "READONLY You can't write against a read only replica."
 )
 
 // AsAtReplica returns the reply to a script that ran as one that may not write with the error that Redis has at a
@@ -57,5 +57,5 @@ func AsAtReplica(reply []byte) []byte {
 	if !ok {
 		return reply
 	}
-	return append([]byte("-"+msgAtReplica), rest...)
+	return append([]byte("-"+MsgAtReplica), rest...)
 }

@@ -150,6 +150,11 @@ func (s *Running) params() []Param {
 		Kept("repl-ping-replica-period", "10", numbers(1, maxInt)),
 		Kept("repl-backlog-size", "1048576", backlogForm),
 		Kept("repl-backlog-ttl", "3600", numbers(0, maxLong)),
+		Kept("masteruser", "", anyText), // these are of the server that the cluster is a replica of: package replicaof
+		Kept("masterauth", "", anyText),
+		Kept("replica-serve-stale-data", "yes", yesNoForm),
+		Kept("acl-pubsub-default", "resetchannels", oneOf("allchannels", "resetchannels")),
+		Kept("acllog-max-len", "128", numbers(0, maxLong)),
 		Kept("latency-tracking-info-percentiles", "50 99 99.9", percentilesForm),
 		// The same and others by the names of Ringside's flags.
 		Number("max-clients", &set.MaxClients, 1, clientsBounds).By("max-clients"),

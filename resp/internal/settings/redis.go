@@ -55,15 +55,12 @@ var redisRows = []redisRow{
 	{"aof-disable-auto-gc", "no", yesNoForm},
 
 	// Replication and Redis Cluster.
-	{"masteruser", "", anyText},
-	{"masterauth", "", anyText},
 	{"repl-disable-tcp-nodelay", "no", yesNoForm},
 	{"repl-diskless-sync", "yes", yesNoForm},
 	{"repl-diskless-sync-delay", "5", numbers(0, maxInt)},
 	{"repl-diskless-sync-max-replicas", "0", numbers(0, maxInt)},
 	{"repl-diskless-load", "disabled", oneOf("disabled", "on-empty-db", "swapdb")},
 	{"replica-lazy-flush", "no", yesNoForm},
-	{"replica-serve-stale-data", "yes", yesNoForm},
 	{"replica-read-only", "yes", yesNoForm},
 	{"replica-ignore-maxmemory", "yes", yesNoForm},
 	{"replica-ignore-disk-write-errors", "no", yesNoForm},
@@ -104,8 +101,6 @@ var redisRows = []redisRow{
 	{"hide-user-data-from-log", "no", yesNoForm},
 	{"locale-collate", "", anyText},
 	{"cluster-announce-human-nodename", "", anyText},
-	{"acl-pubsub-default", "resetchannels", oneOf("allchannels", "resetchannels")},
-	{"acllog-max-len", "128", numbers(0, maxLong)},
 	{"latency-monitor-threshold", "0", numbers(0, maxLong)},
 
 	// TLS is set by --tls-cert, --tls-key and --tls-ca.
@@ -153,7 +148,6 @@ var redisRows = []redisRow{
 	{"enable-module-command", "no", nil},
 	{"tcp-backlog", "511", nil},
 	{"socket-mark-id", "0", nil},
-	{"replicaof", "", nil},
 }
 
 // redisAliases are other names of parameters in Redis 7.0.
@@ -201,6 +195,7 @@ var restartRows = []redisRow{
 	{"databases", "16", nil},
 	{"cluster-enabled", "no", nil},
 	{"enable-debug-command", "no", nil},
+	{"replicaof", "", nil},
 	{"io-threads", "1", nil},
 }
 

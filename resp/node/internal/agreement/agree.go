@@ -28,6 +28,9 @@ type Changer struct {
 
 // Needs returns the oldest version of the bus protocol whose nodes understand some values.
 func Needs(values *agreed.Values) uint16 {
+	if values.Of(agreed.ReplicaofName).Version != 0 {
+		return bus.ReplicaofVersion
+	}
 	if values.Of(agreed.ListsName).Version != 0 {
 		return bus.ChunksVersion
 	}
@@ -83,6 +86,9 @@ func (c *Changer) propose(ctx context.Context, changes []agreed.Change) error {
 	}
 	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return v.Name == agreed.ListsName }) {
 		version, what = bus.ChunksVersion, "keep elements of lists in chunks"
+	}
+	if slices.ContainsFunc(changes, func(v agreed.Change) bool { return v.Name == agreed.ReplicaofName }) {
+		version, what = bus.ReplicaofVersion, "be a replica of another server"
 	}
 	if set.Starts, err = c.Starts(ctx, c.Table.State(), version, what); err != nil {
 		return err
