@@ -36,7 +36,7 @@ func KindOf(cmd *command.Row) Kind {
 }
 
 // ObjectOf returns what a line names beside the command: the users that ACL changes, the parameters that
-// CONFIG SET changes. All else among the arguments may be a value.
+// CONFIG SET changes, the server of REPLICAOF. All else among the arguments may be a value.
 func ObjectOf(cmd *command.Row, args [][]byte) string {
 	var names []string
 	switch {
@@ -45,6 +45,10 @@ func ObjectOf(cmd *command.Row, args [][]byte) string {
 	case cmd.Full == "acl|deluser":
 		for _, name := range args[2:] {
 			names = append(names, string(name))
+		}
+	case cmd.Full == "replicaof" || cmd.Full == "slaveof":
+		for _, word := range args[1:] {
+			names = append(names, string(word))
 		}
 	case cmd.Full == "config|set" && len(args)%2 == 0:
 		for i := 2; i < len(args); i += 2 {
@@ -57,7 +61,7 @@ func ObjectOf(cmd *command.Row, args [][]byte) string {
 // maxOrder bounds the text of an order, in bytes.
 const maxOrder = 200
 
-// OrderOf returns an order to the cluster as everybody may see it: RING with its words, without those that name
+// OrderOf returns an order to the cluster as everybody may see it: RING or REPLICAOF with its words, without those that name
 // users, and cut where it is long.
 func OrderOf(cmd *command.Row, args [][]byte) string {
 	name := strings.ToUpper(strings.ReplaceAll(cmd.Full, "|", " "))
@@ -65,7 +69,7 @@ func OrderOf(cmd *command.Row, args [][]byte) string {
 		return name
 	}
 	words := append([]string{name}, make([]string, 0, len(args))...)
-	for _, arg := range args[min(2, len(args)):] {
+	for _, arg := range args[min(1+strings.Count(name, " "), len(args)):] {
 		words = append(words, string(arg[:min(len(arg), maxOrder)]))
 		if len(words) > maxOrder/2 {
 			break

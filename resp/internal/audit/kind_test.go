@@ -15,6 +15,7 @@ func TestOrderOf(t *testing.T) {
 	for _, test := range []struct{ name, args, want string }{
 		{"ring|forget", "RING forget n7", "RING FORGET n7"},
 		{"ring|pause", "ring pause", "RING PAUSE"},
+		{"replicaof", "REPLICAOF host 6379", "REPLICAOF host 6379"},
 		{"ring|user", "RING USER ada ATOMIC ON", "RING USER"},
 		{"ring|forget", "RING FORGET \xff", "RING FORGET ?"},
 		{"ring|strategy", "RING STRATEGY " + long + " x", "RING STRATEGY " + long[:186] + "…"},

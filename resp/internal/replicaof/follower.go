@@ -155,12 +155,30 @@ const (
 	retryPause = time.Second
 	// rescanPause is the pause before all keys are read again of a primary that says nothing of changes.
 	rescanPause = 30 * time.Second
+	// failurePeriod is how often the same failure is logged.
+	failurePeriod = 30 * time.Second
 )
+
+// failures are what attempts have failed with.
+type failures struct {
+	last string
+	at   time.Time // when it was logged
+}
+
+// isNew reports whether a failure is to be logged: it is another one than the last, or that is some time ago.
+func (f *failures) isNew(err error) bool {
+	if err.Error() == f.last && time.Since(f.at) < failurePeriod {
+		return false
+	}
+	f.last, f.at = err.Error(), time.Now()
+	return true
+}
 
 // run copies from the primary until ctx ends.
 func (f *Follower) run(ctx context.Context, p Primary, version uint64) {
 	log := f.cfg.Logger.With("primary", p.Addr())
 	settled := false
+	var failed failures
 	log.Info("copying begins once writes that clients have sent before have ended")
 	for ctx.Err() == nil {
 		pause := retryPause
@@ -180,10 +198,11 @@ func (f *Follower) run(ctx context.Context, p Primary, version uint64) {
 			if err := os.Remove(f.statePath(version)); err == nil {
 				continue
 			}
+		case err != nil && !failed.isNew(err):
 		case importer.IsLogin(err):
 			log.Error("Unable to AUTH to MASTER: set masteruser and masterauth", "err", err) // Redis' words, which tools look for
 		case err != nil:
-			log.Error("copying from the primary failed", "err", err, "retry", retryPause)
+			log.Error("copying from the primary failed", "err", err, "retry after", retryPause)
 		default:
 			log.Warn("the primary takes no replicas and tells no key events: all keys are read again", "after", rescanPause)
 			pause = rescanPause
@@ -264,7 +283,11 @@ func (f *Follower) watch(ctx context.Context, log *slog.Logger, stats *importer.
 			f.setDown(since)
 		}
 	}
-	defer func() { note(time.Now()) }()
+	defer func() {
+		if following {
+			note(time.Now())
+		}
+	}()
 	for {
 		c := stats.Counts()
 		switch {
