@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/replica/table/zones"
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/internal/replicaof"
 	"github.com/ringside-kv/ringside/resp/node/internal/facts"
 	"github.com/ringside-kv/ringside/resp/node/internal/placing"
 	"github.com/ringside-kv/ringside/resp/page"
@@ -114,7 +115,7 @@ func (sr *statusReporter) report(ctx context.Context) *status.Report {
 	of := st.Cluster()
 	r := &status.Report{
 		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(placing.InForce(&of), of.Backups),
-		Asked: sr.c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
+		Asked: sr.c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle, ReplicaOf: replicaof.Report(st.Values()),
 		Ranges: st.Len(), Nodes: sr.reportNodes(st),
 	}
 	r.Short, r.Lost = facts.Shortages(st, sr.c.members.Nodes())

@@ -101,6 +101,9 @@ func (d *drawing) heading() {
 	if r.Short > 0 {
 		d.line("! %s fewer copies in sync than are wanted", have(r.Short, "range"))
 	}
+	if of := r.ReplicaOf; of != nil {
+		d.line("! a replica of %s, which %s copies: clients only read until REPLICAOF NO ONE", of.Addr, cmp.Or(label[of.Node], of.Node))
+	}
 	switch {
 	case r.Paused && r.Throttle > 0:
 		d.line("! the moving of data is paused (RING RESUME), and bounded to %s/s a node (RING THROTTLE 0)", size(r.Throttle))

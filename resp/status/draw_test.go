@@ -119,7 +119,7 @@ func busyReport(t *testing.T) *Report {
 
 func troubledReport(t *testing.T) *Report {
 	r := sample(t, 3, 0xff)
-	r.Leader, r.Paused = "", true
+	r.Leader, r.Paused, r.ReplicaOf = "", true, &ReplicaOf{Addr: "10.0.0.1:6379", Node: "a"}
 	r.Nodes[1].Health, r.Nodes[1].Since, r.Nodes[1].Answered = Failed, ago(3*time.Minute+10*time.Second), false
 	r.Nodes[2].Answered, r.Nodes[2].Fault = false, "no answer in time"
 	r.Nodes[0].WritesRefused = "less than 256mb of disk space are free"

@@ -24,6 +24,8 @@ type Report struct {
 	// Paused and Throttle are what RING PAUSE and RING THROTTLE have set.
 	Paused   bool  `json:"paused"`
 	Throttle int64 `json:"throttle_bytes_per_second"`
+	// ReplicaOf is the server that the cluster is a replica of; nil if there is none.
+	ReplicaOf *ReplicaOf `json:"replica_of,omitempty"`
 	// Ranges is how many the placement has; Short are those with fewer backups than are
 	// wanted, or than there are other stores to have them; Lost those of which no node
 	// that has a copy seems to be there.
@@ -36,6 +38,12 @@ type Report struct {
 	Databases []Database `json:"databases,omitempty"`
 	// Buckets is the placement, bucket by bucket, of strategy buckets.
 	Buckets []Bucket `json:"buckets,omitempty"`
+}
+
+// A ReplicaOf is the server that REPLICAOF has named, and the node that copies from it.
+type ReplicaOf struct {
+	Addr string `json:"addr"`
+	Node string `json:"node"`
 }
 
 // A Strategy is how keys are placed. Of its settings those count that it has.

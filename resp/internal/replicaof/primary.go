@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ringside-kv/ringside/internal/agreed"
+	"github.com/ringside-kv/ringside/resp/status"
 )
 
 // A Primary is the server that a cluster is a replica of.
@@ -20,6 +21,16 @@ type Primary struct {
 
 // Addr returns where the primary listens, host:port.
 func (p Primary) Addr() string { return net.JoinHostPort(p.Host, strconv.Itoa(p.Port)) }
+
+// Report returns what RING STATUS shows of the primary that nodes have agreed on; nil if there is none.
+func Report(values *agreed.Values) *status.ReplicaOf {
+	v := values.Of(agreed.ReplicaofName)
+	if v.Version == 0 {
+		return nil
+	}
+	p := read(v)
+	return &status.ReplicaOf{Addr: p.Addr(), Node: p.Node}
+}
 
 // read returns the primary of an agreed value. It is zero if there is none, or if a later version has written it.
 func read(v agreed.Value) (p Primary) {

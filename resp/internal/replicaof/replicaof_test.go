@@ -141,6 +141,10 @@ func TestClusterIsAReplicaOfRedis(t *testing.T) {
 		t.Errorf("the source has sent all keys %d times after the restart", now-full)
 	}
 
+	if text := c.Do("RING", "STATUS").String(); !strings.Contains(text, "a replica of "+source.C.RemoteAddr().String()) {
+		t.Errorf("RING STATUS does not name the primary:\n%s", text)
+	}
+
 	source.Do("FLUSHALL")
 	waitSame(t, source, c, "DBSIZE")
 	source.Do("SET", "last", "1")
