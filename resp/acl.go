@@ -106,8 +106,11 @@ func reloadUser(c *conn, reqs []request) {
 			r.toWritten()
 			r.denied = acl.Denial{}
 			c.resolve(r, nil)
-		case r.msg == "" && before != c.session.user.Load(): // a transaction that has not found its keys yet
+		// A transaction that has not found its keys yet:
+		case r.msg == "" && before != c.session.user.Load():
 			r.msg = acl.Denial{}.ExecText()
+		case r.msg == "" && r.cmd.MayWrite && !c.users.MayWrite():
+			r.msg = command.Rejection(c.srv.table.ByName["exec"], scripts.MsgAtReplica)
 		}
 	}
 }

@@ -65,12 +65,21 @@ func newFollower(s *Server) *replicaof.Follower {
 	}
 	if operator := s.cfg.Operator; operator != nil {
 		cfg.Agree = func(ctx context.Context, c agreed.Change) error {
-			values, err := operator.Agree(ctx, []agreed.Change{c})
-			if v := values.Of(c.Name); err == nil && v.Version != 0 {
-				s.users.Await(ctx, v.Version)
-				confirmUsers(s, v.Version)
+			if _, err := operator.Agree(ctx, []agreed.Change{c}); err != nil {
+				return err
 			}
-			return err
+			for routes := s.routes.Load(); routes != nil; routes = s.routes.Load() {
+				if v := routes.Values.Of(c.Name); v.Version != c.Was {
+					confirmUsers(s, v.Version)
+					break
+				}
+				select {
+				case <-routes.next:
+				case <-ctx.Done():
+					return fmt.Errorf("%w: this node does not go by the change yet", agreed.ErrUnknown)
+				}
+			}
+			return nil
 		}
 	}
 	return replicaof.New(cfg)

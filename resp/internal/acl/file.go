@@ -166,7 +166,7 @@ func (r *Registry) LoadAtStart(ctx context.Context) error {
 	case r.file == nil:
 		return nil
 	case now.provisional:
-		nothing, _ := newUsers(r.Catalog, nil, nil, NewDefault(r.Catalog, r.password))
+		nothing, _ := newUsers(r.Catalog, nil, nil, r.initial)
 		changes := append(nothing.replaceAll(r.file), nothing.guard())
 		index, err := r.decide(ctx, changes)
 		if err == nil {

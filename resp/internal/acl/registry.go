@@ -40,15 +40,17 @@ type Registry struct {
 	mu         sync.Mutex // guards changes of the fields above, and what follows
 	generation uint64
 	file       []*User // those of the ACL file at the start, which count until anything is agreed on
-	password   string
-	next       chan struct{} // closed with the next change, or the next index
+	// initial is the default user with the server's own password. It stays the same while that does: a connection tells
+	// by its user whether its rights have changed.
+	initial *User
+	next    chan struct{} // closed with the next change, or the next index
 }
 
 // Open makes the first users: those of the ACL file, if there is one, and the default one, with the server's own
 // password, or with none if that is empty.
 func (r *Registry) Open(password string) (err error) {
 	r.next = make(chan struct{})
-	r.password = password
+	r.initial = NewDefault(r.Catalog, password)
 	if r.File != "" {
 		if r.file, err = r.readFile(); err != nil {
 			return err
@@ -61,13 +63,12 @@ func (r *Registry) Open(password string) (err error) {
 
 // users returns the users of agreed values; those of the ACL file while nothing is agreed on.
 func (r *Registry) users(before *Users, values *agreed.Values) (*Users, error) {
-	initial := NewDefault(r.Catalog, r.password)
 	if r.file != nil && values.Of(guard).Version == 0 {
-		users := provisional(r.file, initial)
+		users := provisional(r.file, r.initial)
 		users.values = values
 		return users, nil
 	}
-	return newUsers(r.Catalog, before, values, initial)
+	return newUsers(r.Catalog, before, values, r.initial)
 }
 
 // Now returns the present users.
@@ -77,7 +78,7 @@ func (r *Registry) Now() *Users { return r.now.Load() }
 func (r *Registry) SetPassword(password string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.password = password; !r.Now().agreed {
+	if r.initial = NewDefault(r.Catalog, password); !r.Now().agreed {
 		r.replace(r.Now().values)
 	}
 }
@@ -95,7 +96,7 @@ func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 	// Other values say nothing of users: connections would look up their rights in vain.
 	was := r.Now().values
 	if values.Of(guard) != was.Of(guard) || !slices.Equal(values.Under(Prefix), was.Under(Prefix)) ||
-		values.Of(agreed.ReplicaofName) != r.Now().replica {
+		values.Of(agreed.ReplicaofName).Version != r.Now().replica.Version {
 		r.replace(values)
 	}
 	close(r.next)
@@ -207,7 +208,7 @@ func (r *Registry) mayGuard(now *Users, changes []agreed.Change) error {
 		return nil //nolint:nilerr // decide finds the same
 	}
 	r.mu.Lock()
-	initial := NewDefault(r.Catalog, r.password)
+	initial := r.initial
 	r.mu.Unlock()
 	if next, _ := newUsers(r.Catalog, now, values, initial); next.Unguarded() {
 		return nil

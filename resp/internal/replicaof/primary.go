@@ -68,5 +68,9 @@ func (f *Follower) agree(ctx context.Context, c agreed.Change) error {
 	if f.cfg.Agree == nil {
 		return errors.New("this node is not part of a cluster")
 	}
-	return f.cfg.Agree(ctx, c)
+	err := f.cfg.Agree(ctx, c)
+	if errors.Is(err, agreed.ErrChanged) {
+		err = errors.New("another REPLICAOF came first")
+	}
+	return err
 }
