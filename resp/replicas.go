@@ -70,6 +70,7 @@ func newFollower(s *Server) *replicaof.Follower {
 			}
 			for routes := s.routes.Load(); routes != nil; routes = s.routes.Load() {
 				if v := routes.Values.Of(c.Name); v.Version != c.Was {
+					s.users.Await(ctx, v.Version) // it is kept for the next start then
 					confirmUsers(s, v.Version)
 					break
 				}

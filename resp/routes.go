@@ -152,8 +152,8 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.keyEvents.Begin()
 	s.scripts.functions.Agreed(r.Values)
-	if r.Index > 0 {
-		s.SetValues(r.Values, r.Generation, r.Index) // before a unit goes by these routes: see settle
+	if r.Generation != 0 { // else the table of the cluster is not known yet
+		s.users.SetReplica(r.Values, r.Generation, r.Index) // before a unit goes by these routes: see settle
 	}
 	s.routes.Store(r)
 	if old != nil {

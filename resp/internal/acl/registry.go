@@ -43,7 +43,11 @@ type Registry struct {
 	// initial is the default user with the server's own password. It stays the same while that does: a connection tells
 	// by its user whether its rights have changed.
 	initial *User
-	next    chan struct{} // closed with the next change, or the next index
+	// replica is the agreed value of Users.Replica, as of an index of a generation, which may be ahead of the users'.
+	replica           agreed.Value
+	replicaGeneration uint64
+	replicaIndex      uint64
+	next              chan struct{} // closed with the next change, or the next index
 }
 
 // Open makes the first users: those of the ACL file, if there is one, and the default one, with the server's own
@@ -88,6 +92,7 @@ func (r *Registry) SetPassword(password string) {
 func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.setReplica(values, generation, index)
 	if generation == r.generation && index < r.index.Load() {
 		return
 	}
@@ -95,12 +100,30 @@ func (r *Registry) Set(values *agreed.Values, generation, index uint64) {
 	r.index.Store(index)
 	// Other values say nothing of users: connections would look up their rights in vain.
 	was := r.Now().values
-	if values.Of(guard) != was.Of(guard) || !slices.Equal(values.Under(Prefix), was.Under(Prefix)) ||
-		values.Of(agreed.ReplicaofName).Version != r.Now().replica.Version {
+	if values.Of(guard) != was.Of(guard) || !slices.Equal(values.Under(Prefix), was.Under(Prefix)) {
 		r.replace(values)
 	}
 	close(r.next)
 	r.next = make(chan struct{})
+}
+
+// SetReplica takes from agreed values, as of an index, only whether clients may write. Unlike the users, this need not be
+// kept for the next start before it counts.
+func (r *Registry) SetReplica(values *agreed.Values, generation, index uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setReplica(values, generation, index)
+}
+
+func (r *Registry) setReplica(values *agreed.Values, generation, index uint64) {
+	if generation == r.replicaGeneration && index < r.replicaIndex {
+		return
+	}
+	r.replicaGeneration, r.replicaIndex = generation, index
+	if v := values.Of(agreed.ReplicaofName); v.Version != r.replica.Version {
+		r.replica = v
+		r.replace(r.Now().values)
+	}
 }
 
 // replace makes the users anew. The lock is held.
@@ -110,7 +133,7 @@ func (r *Registry) replace(values *agreed.Values) {
 	if err != nil {
 		r.Logger.Error("a user whose rules cannot be read may do nothing", "err", err)
 	}
-	users.replica = values.Of(agreed.ReplicaofName)
+	users.replica = r.replica
 	r.now.Store(users)
 	r.Changed(before, users)
 }
