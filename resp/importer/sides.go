@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"time"
 
 	"github.com/ringside-kv/ringside/resp/internal/identity"
 )
@@ -29,6 +31,9 @@ func (f *follower) identify(ctx context.Context) error {
 	if source.Generation != "" && source.Same(target) {
 		return fmt.Errorf("source: %w: %v", ErrSame, source)
 	}
+	if err := f.refuseCircle(ctx, target); err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
 	keys, was := f.cfg.Filter.describe(), &f.state
 	if f.resumed {
 		refuse := func(format string, args ...any) error {
@@ -52,6 +57,38 @@ func (f *follower) identify(ctx context.Context) error {
 	was.Source, was.Target, was.Keys, was.Merge = source, target, keys, f.cfg.Merge
 	return nil
 }
+
+// refuseCircle returns an error if the source is a replica of the target, itself or by way of others: each change would go
+// round for ever, and one that removes keys could leave none anywhere. A server on the way that does not say what it is
+// is not looked behind.
+func (f *follower) refuseCircle(ctx context.Context, target identity.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, circleTimeout)
+	defer cancel()
+	at, cfg := f.source, f.cfg.Source
+	for range circleHops {
+		ring, err := at.ring(ctx, 0)
+		if err != nil {
+			return nil //nolint:nilerr // it does not say
+		}
+		info, err := ring.Do(ctx, "INFO", "replication").Text()
+		if err != nil || identity.Field(info, "role") != "slave" {
+			return nil //nolint:nilerr // likewise
+		}
+		cfg.Addrs = []string{net.JoinHostPort(identity.Field(info, "master_host"), identity.Field(info, "master_port"))}
+		at = newCluster(cfg)
+		defer at.close()
+		if server, err := at.identity(ctx, patience{most: 1}); err == nil && server.Generation != "" && server.Same(target) {
+			return fmt.Errorf("%w: the source is a replica of it", ErrSame)
+		}
+	}
+	return nil
+}
+
+const (
+	// circleTimeout is how long servers on a way of replicas are asked, and circleHops how many at most.
+	circleTimeout = 2 * time.Second
+	circleHops    = 8
+)
 
 // isSource reports whether a source is that of the state file: the same cluster of Ringside, the same address, or a server
 // that continues the history of the one before, as a new primary does after a failover. A server that was restarted may

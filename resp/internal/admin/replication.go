@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/orders"
@@ -40,6 +41,9 @@ func cmdRole(x *call) {
 	}
 }
 
+// maxHost is how long the name of a host may be. All nodes keep it, and INFO has it on a line.
+const maxHost = 255
+
 // cmdReplicaof is REPLICAOF host port, and REPLICAOF NO ONE.
 func cmdReplicaof(x *call) {
 	host, port := string(x.Args[1]), string(x.Args[2])
@@ -57,6 +61,8 @@ func cmdReplicaof(x *call) {
 		x.Error(command.MsgNotInteger)
 	case n < 1 || n > 65535 || host == "":
 		x.Error("ERR Invalid master port")
+	case len(host) > maxHost || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == utf8.RuneError }):
+		x.Error("ERR Invalid master host")
 	case x.srv.Follower.Follows(host, n):
 		x.Simple("OK Already connected to specified master")
 	default:

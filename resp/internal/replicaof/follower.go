@@ -275,7 +275,7 @@ func (c heardConn) Read(p []byte) (int, error) {
 func (f *Follower) watch(ctx context.Context, log *slog.Logger, stats *importer.Stats, version uint64) {
 	ticker := time.NewTicker(watchPeriod)
 	defer ticker.Stop()
-	following, lost := false, 0
+	following, lost, noted := false, 0, 0
 	note := func(since time.Time) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -303,6 +303,9 @@ func (f *Follower) watch(ctx context.Context, log *slog.Logger, stats *importer.
 			log.Error("not all keys of the primary can be copied", "lost", c.Lost, "last", c.Losses[len(c.Losses)-1].String())
 		}
 		lost = c.Lost
+		for ; noted < len(c.Notes); noted++ {
+			log.Warn("the copy cannot promise everything", "note", c.Notes[noted])
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

@@ -290,6 +290,25 @@ func TestPrimaryThatIsTheClusterItselfChangesNothing(t *testing.T) {
 	c.Want("+OK", "SET", "key", "2")
 }
 
+// Each would wait for what the other deletes, and keys would go round for ever.
+func TestTwoClustersAreNotReplicasOfEachOther(t *testing.T) {
+	one, c := start(t)
+	other, d := start(t)
+	c.Want("+OK", "SET", "one", "1")
+	d.Want("+OK", "SET", "other", "1")
+	d.Want("+OK", hostPort(t, one.Addr().String())...)
+	waitUp(t, d)
+	c.Want("+OK", hostPort(t, other.Addr().String())...)
+	resptest.WaitFor(t, "an answer of the other", func() bool {
+		return strings.Contains(c.Do("INFO", "replication").String(), "master_last_io_seconds_ago:0")
+	})
+	c.Want("+OK", "REPLICAOF", "NO", "ONE")
+	c.Want("$1", "GET", "one")
+	c.Want("_$", "GET", "other")
+	c.Want("+OK", "SET", "one", "2")
+	waitSame(t, c, d, "GET", "one")
+}
+
 func TestStaleDataIsNotServedIfTheSettingsSaySo(t *testing.T) {
 	_, source := start(t)
 	source.Want("+OK", "SET", "key", "1")
@@ -336,5 +355,8 @@ func TestPrimaryMustHaveAPort(t *testing.T) {
 		c.Want("-ERR Invalid master port", "REPLICAOF", "127.0.0.1", port)
 	}
 	c.Want("-ERR value is not an integer or out of range", "REPLICAOF", "127.0.0.1", "x")
+	for _, host := range []string{"host\r\nrole:master", "a host", strings.Repeat("x", 256)} {
+		c.Want("-ERR Invalid master host", "REPLICAOF", host, "1")
+	}
 	c.Want("+OK", "REPLICAOF", "no", "one")
 }
