@@ -109,7 +109,7 @@ func reloadUser(c *conn, reqs []request) {
 		// A transaction that has not found its keys yet:
 		case r.msg == "" && before != c.session.user.Load():
 			r.msg = acl.Denial{}.ExecText()
-		case r.msg == "" && r.cmd.MayWrite && !c.users.MayWrite():
+		case r.msg == "" && r.cmd.MayWrite && !mayWrite(c, c.users):
 			r.msg = command.Rejection(c.srv.table.ByName["exec"], scripts.MsgAtReplica)
 		}
 	}
@@ -134,10 +134,22 @@ func deny(c *conn, r *request) {
 			r.msg = r.denied.Text(r.cmd, c.rules.Name())
 		}
 	}
-	if r.msg == "" && !c.users.MayWrite() {
+	if r.msg == "" && !mayWrite(c, c.users) {
 		refuseAtReplica(c, r)
 	}
 }
+
+// mayWrite reports whether a client may write: while the cluster is a replica, only what copies from its present primary
+// may, and what copied from a former one never.
+func mayWrite(c *conn, users *acl.Users) bool {
+	if own, is := c.net.(ownConn); is {
+		return own.copies == 0 || own.copies == users.Replica().Version
+	}
+	return users.MayWrite()
+}
+
+// hasLostWrites reports whether the client of a command that takes several steps may not write any more.
+func hasLostWrites(c *conn) bool { return c.from == nil && !mayWrite(c, c.srv.users.Now()) }
 
 // noteDenied notes a request that was refused.
 func noteDenied(c *conn, user string, d acl.Denial, call *acl.Call, context string) {
@@ -267,15 +279,12 @@ func cmdRingAs(x *call) { x.Error(command.MsgSyntax) }
 // while the copy does not follow, if the settings say so. A script that does not say that it writes runs as one that may
 // not.
 func refuseAtReplica(c *conn, r *request) {
-	if _, own := c.net.(ownConn); own {
-		return
-	}
 	var named scripts.Named
 	if r.cmd.Script {
 		named = namedBy(c, r, true)
 	}
 	switch ro := readOnlyOf(c, r); {
-	case r.cmd.MayWrite && ro != nil && named.MayOnlyRead():
+	case r.cmd.Script && r.cmd.MayWrite && ro != nil && named.MayOnlyRead():
 		r.cmd, r.atCopy = ro, true
 	case r.cmd.MayWrite:
 		r.msg = scripts.MsgAtReplica

@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -254,6 +255,9 @@ func (f *databaseFlush) remove(keys [][]byte) error {
 	defer c.leave()
 	if routes != nil && (!spanset.Cover(routes.spans, f.spans) || routes.Policies.Swapping() || routes.swaps() != f.by.Swaps()) {
 		return command.ErrMoved
+	}
+	if hasLostWrites(c) {
+		return command.ReplyError(scripts.MsgAtReplica)
 	}
 	if err := f.stillWanted(); err != nil {
 		return err

@@ -39,7 +39,7 @@ func cmdScan(x *call) {
 	}
 	args := x.Args[2:]
 	forNode := asksNode(x)
-	if by := x.srv.policies(); forNode && (x.conn.from.swaps != by.Swaps() || by.Swapping()) {
+	if routes := x.srv.routes.Load(); forNode && (x.conn.from.swaps != routes.known() || routes.policies().Swapping()) {
 		x.notRun()
 		return
 	}

@@ -77,13 +77,13 @@ func (s *Server) policies() *database.Policies { return s.routes.Load().policies
 
 // asStored brings the keys of a request into the form that the routes ask for. It returns ownerSelf, or
 // else who serves the request: ownerHeld while a database changes, or if another node has forwarded the
-// request that knows of more swaps, and ownerNone where that node, or this one, has not heard of a change.
+// request that knows of more swaps or of REPLICAOF, and ownerNone where that node, or this one, has not heard of a change.
 func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 {
 	changed := false
 	switch by, now := r.by.Swaps(), routes.Policies.Swaps(); {
-	case c.from != nil && c.from.swaps > now:
+	case c.from != nil && c.from.swaps > routes.known():
 		return ownerHeld
-	case c.from != nil && c.from.swaps < now, c.from == nil && by != now && r.fixed:
+	case c.from != nil && c.from.swaps < routes.known(), c.from == nil && by != now && r.fixed:
 		return ownerNone
 	case c.from == nil && by != now:
 		renewKeys(c, r, routes.Policies, keys)

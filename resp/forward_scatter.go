@@ -10,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/database"
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/internal/spanset"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
@@ -61,6 +62,8 @@ func scatterParts(x *call, timeout time.Duration, args ...[]byte) (s *scattering
 		left := begin - x.srv.clock()
 		routes := x.srv.routes.Load()
 		switch {
+		case x.Row.MayWrite && hasLostWrites(x.conn):
+			s.Refuse(scripts.MsgAtReplica)
 		case left <= 0:
 			s.Refuse(msgUnreachable)
 		case routes.gaps:
@@ -125,7 +128,7 @@ func (s *scattering) send(routes *Routes) {
 			x.srv.stats.Forwarded.Add(1)
 			p.send(Terms{}, s.end-start, nil)
 		} else {
-			x.conn.runPart(&p.batch, Terms{}, routes.swaps())
+			x.conn.runPart(&p.batch, Terms{}, routes.known())
 		}
 	}
 	s.open = s.open[:0]

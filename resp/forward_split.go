@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -122,6 +123,9 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		if time.Now().After(end) || c.closing {
 			return refuse(msgUnreachable)
 		}
+		if write && hasLostWrites(c) {
+			return refuse(scripts.MsgAtReplica)
+		}
 		var parts []part
 		held := asStored(c, r, routes, refs) == ownerHeld
 		args = c.args[r.first:r.last]
@@ -192,7 +196,7 @@ func addKey(parts []part, owner int32, key int) []part {
 // sendPart sends a part on its way; this node's own runs at once.
 func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 	if p.owner == ownerSelf {
-		c.runPart(&p.batch, c.termsHere(), routes.swaps())
+		c.runPart(&p.batch, c.termsHere(), routes.known())
 		return
 	}
 	c.srv.stats.Forwarded.Add(1)

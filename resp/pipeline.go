@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -161,13 +162,13 @@ func (c *conn) runResolved() {
 }
 
 // alike is the command of a request, if that is the one of the request before it: pipelines
-// are often of one command. Else it is nil.
+// are often of one command. Else it is nil: so for a script, whose command depends on what it says of itself.
 func (c *conn) alike(i int) *command.Row {
 	if i == 0 {
 		return nil
 	}
 	before := &c.reqs[i-1]
-	if before.cmd == nil || before.stored || before.cmd.Subs != nil || before.cmd.Parent != nil ||
+	if before.cmd == nil || before.stored || before.cmd.Script || before.cmd.Subs != nil || before.cmd.Parent != nil ||
 		!bytes.Equal(c.args[before.first], c.args[c.reqs[i].first]) {
 		return nil
 	}
@@ -226,6 +227,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		if n > 0 && (r.waits || reqs[n-1].waits) {
 			break
+		}
+		if r.msg == "" && r.cmd.MayWrite && hasLostWrites(c) { // it is tried again elsewhere
+			r.msg = scripts.MsgAtReplica
 		}
 		if r.msg != "" {
 			continue

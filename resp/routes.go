@@ -77,7 +77,7 @@ type Route struct {
 	// Link takes requests there; nil if there is no way at present.
 	Link Link
 
-	swaps uint64 // those that these routes know of; see Terms
+	known uint64 // what these routes know; see Terms
 }
 
 // policies returns those of the databases. r may be nil: on a lone node.
@@ -90,6 +90,15 @@ func (r *Routes) policies() *database.Policies {
 
 // swaps returns how many swaps of databases are known.
 func (r *Routes) swaps() uint64 { return r.policies().Swaps() }
+
+// known is what the sender and the receiver of a forwarded request must both know, see Terms.Swaps. The version of a value
+// is larger than the number of swaps up to it, so no two states that follow each other have the same sum.
+func (r *Routes) known() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.swaps() + r.Values.Of(agreed.ReplicaofName).Version
+}
 
 // holds reports whether a command on all keys has to wait for newer routes.
 func (r *Routes) holds(cmd *command.Row) bool {
@@ -135,7 +144,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	for _, node := range slices.Sorted(maps.Keys(r.Nodes)) {
 		route := r.Nodes[node]
-		if route.swaps = r.swaps(); node != r.Self && route.Link != nil && !route.Away {
+		if route.known = r.known(); node != r.Self && route.Link != nil && !route.Away {
 			r.peers = append(r.peers, &route)
 		}
 	}
@@ -185,7 +194,7 @@ func (r *Routes) placeOf(node string, places map[string]int32) int32 {
 		return ownerNone
 	}
 	place := int32(len(r.links))
-	route.swaps = r.swaps()
+	route.known = r.known()
 	r.links = append(r.links, &route)
 	places[node] = place
 	return place

@@ -81,14 +81,15 @@ func (r *Routes) agreement(cmd *command.Row, data int) string {
 	return strconv.FormatUint(r.digest^r.steps(cmd, data), 16)
 }
 
-// steps tells the steps of the data that a command empties from each other; 0 for other commands.
+// steps tells the steps of the data that a command empties from each other, and what else a write has to know; 0 for other
+// commands.
 func (r *Routes) steps(cmd *command.Row, data int) uint64 {
 	if cmd.Full == "flushall" {
 		data = -1
 	} else if !cmd.MayWrite {
 		return 0
 	}
-	return r.policies().Steps(data)
+	return r.policies().Steps(data) + r.known()
 }
 
 // spansOf are the spans of an owner. Nodes whose routes have the same digest, and nothing on

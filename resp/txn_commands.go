@@ -9,6 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/monitoring"
 	"github.com/ringside-kv/ringside/resp/internal/outcome"
+	"github.com/ringside-kv/ringside/resp/internal/scripts"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -298,6 +299,8 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 		routes := x.srv.routes.Load()
 		owner := c.ownerOf(&r, routes)
 		switch {
+		case r.cmd.MayWrite && hasLostWrites(c):
+			return nil, scripts.MsgAtReplica
 		case r.msg != "":
 			return nil, r.msg
 		case owner == ownerSeveral:
@@ -317,7 +320,7 @@ func (x *call) ask(raw []byte, by *database.Policies, fixed bool) (reply []byte,
 		to := monitoring.Cluster
 		if owner == ownerSelf {
 			to |= monitoring.Own
-			c.runPart(b, c.termsHere(), routes.swaps())
+			c.runPart(b, c.termsHere(), routes.known())
 		} else {
 			x.srv.stats.Forwarded.Add(1)
 			b.link = routes.links[owner]

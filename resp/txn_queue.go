@@ -221,7 +221,7 @@ func (q *queued) ships() bool { return !q.here && (q.cmd.Keyed || q.cmd.Neutral)
 func (c *conn) transact(r *request) {
 	m := &c.multi
 	copy(m.exec[:], c.args[r.first])
-	if !c.users.MayWrite() && slices.ContainsFunc(m.cmds, func(q queued) bool { return q.cmd.MayWrite }) {
+	if c.from == nil && !mayWrite(c, c.users) && slices.ContainsFunc(m.cmds, func(q queued) bool { return q.cmd.MayWrite }) {
 		m.refused = true // the cluster has become a replica
 	}
 	if m.refused || len(m.cmds) == 0 && len(m.watched) == 0 {

@@ -34,7 +34,8 @@ type Terms struct {
 	// NoTouch: the requests are no use of their keys.
 	NoTouch bool
 	// Swaps is how many swaps of databases the sender knows of. The heads of its keys are by these; who
-	// knows of more or fewer does not run what has keys.
+	// knows of more or fewer does not run what has keys. The version of REPLICAOF that it knows of is added: so a node
+	// that has not heard of that, as one that was stopped, writes nothing elsewhere for its clients.
 	Swaps uint64
 	// Atomic: an error undoes the transaction or script that is sent. A node of an older version is not sent it.
 	Atomic bool

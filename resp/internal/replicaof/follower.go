@@ -29,8 +29,8 @@ type Config struct {
 	Agree func(ctx context.Context, c agreed.Change) error
 	// Settle returns once no node runs a client's write that began before that node knew of the agreed value of a version.
 	Settle func(ctx context.Context, version uint64) error
-	// Dial connects to the server itself, with the right to write.
-	Dial func() (net.Conn, error)
+	// Dial connects to the server itself, with the right to write while the agreed value has a version.
+	Dial func(version uint64) (net.Conn, error)
 	// Login returns the user and the password for the primary.
 	Login  func() (user, password string)
 	Logger *slog.Logger
@@ -236,7 +236,7 @@ func (f *Follower) follow(ctx context.Context, log *slog.Logger, p Primary, vers
 		Config: importer.Config{
 			Target: client.Config{
 				Addrs: []string{"127.0.0.1:0"}, Name: "ringside-replicaof", Route: client.Forward,
-				Dial: func(context.Context, string) (net.Conn, error) { return f.cfg.Dial() },
+				Dial: func(context.Context, string) (net.Conn, error) { return f.cfg.Dial(version) },
 			},
 			Stats: stats,
 		},

@@ -179,6 +179,7 @@ func TestClientsOfAReplicaOnlyRead(t *testing.T) {
 	for _, words := range [][]string{
 		{"SET", "key", "2"}, {"DEL", "key"}, {"FLUSHALL"}, {"FLUSHDB"}, {"RPUSH", "queue", "1"}, {"EXPIRE", "key", "1"},
 		{"EVAL", "return redis.call('SET', KEYS[1], 'x')", "1", "key"}, {"RESTORE", "x", "0", "y"}, {"BLPOP", "queue", "1"},
+		{"SORT", "queue", "STORE", "key"}, {"BITFIELD", "key", "SET", "u8", "0", "1"},
 		{"FUNCTION", "FLUSH"}, {"SWAPDB", "0", "1"}, {"MSET", "a", "1", "b", "2"}, {"GETDEL", "key"}, {"PFADD", "p", "1"},
 	} {
 		if got := c.Do(words...).String(); !strings.HasPrefix(got, "-READONLY") {
@@ -204,6 +205,25 @@ func TestClientsOfAReplicaOnlyRead(t *testing.T) {
 	c.Want("+OK", "REPLICAOF", "no", "one")
 	c.Want("+OK", "REPLICAOF", "no", "one")
 	c.Want("$element", "LPOP", "queue")
+}
+
+// A transaction that waits for the end of a pause has been looked at before: it is looked at again.
+func TestTransactionThatWaitedDoesNotWrite(t *testing.T) {
+	_, source := start(t)
+	n, c := start(t)
+	c.Want("+OK", "ACL", "SETUSER", "user", "on", "nopass", "~*", "+@all")
+	c.Want("+OK", "CLIENT", "PAUSE", "60000", "WRITE")
+	waiting := resptest.Dial(t, n.Addr().String(), 2)
+	waiting.Want("+OK", "AUTH", "user", "x")
+	waiting.Want("+OK", "MULTI")
+	waiting.Want("+QUEUED", "SET", "key", "1")
+	waiting.Send("EXEC")
+	resptest.WaitFor(t, "a client that waits", func() bool { return c.InfoField("blocked_clients", "INFO", "clients") == 1 })
+	c.Want("+OK", hostPort(t, source.C.RemoteAddr().String())...)
+	c.Want("+OK", "CLIENT", "UNPAUSE")
+	if got := waiting.Next().String(); !strings.HasPrefix(got, "-EXECABORT") {
+		t.Errorf("EXEC: %s", got)
+	}
 }
 
 func TestNoWriteSurvivesThatTheSourceDoesNotHave(t *testing.T) {
