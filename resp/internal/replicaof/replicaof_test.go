@@ -319,9 +319,7 @@ func TestTwoClustersAreNotReplicasOfEachOther(t *testing.T) {
 	d.Want("+OK", hostPort(t, one.Addr().String())...)
 	waitUp(t, d)
 	c.Want("+OK", hostPort(t, other.Addr().String())...)
-	resptest.WaitFor(t, "an answer of the other", func() bool {
-		return strings.Contains(c.Do("INFO", "replication").String(), "master_last_io_seconds_ago:0")
-	})
+	resptest.WaitFor(t, "a link that stays down", func() bool { return infoHas(c, "master_link_down_since_seconds:2") })
 	c.Want("+OK", "REPLICAOF", "NO", "ONE")
 	c.Want("$1", "GET", "one")
 	c.Want("_$", "GET", "other")
