@@ -139,8 +139,7 @@ func deny(c *conn, r *request) {
 	}
 }
 
-// mayWrite reports whether a client may write: while the cluster is a replica, only what copies from its present primary
-// may, and what copied from a former one never.
+// mayWrite reports whether a client may write. What copies from a former primary never may.
 func mayWrite(c *conn, users *acl.Users) bool {
 	if own, is := c.net.(ownConn); is {
 		return own.copies == 0 || own.copies == users.Replica().Version

@@ -43,17 +43,15 @@ func newReplicas(s *Server) *psync.Server {
 	})
 }
 
-// An ownConn is a connection of this server to itself, which may do everything; but if it copies from another server, only
-// while the agreed value that says so has the version.
+// An ownConn is a connection of this server to itself, which may do everything; a copy only while its agreed value lasts.
 type ownConn struct {
 	*memconn.Conn
-	copies uint64
+	copies uint64 // the version of that value; 0: it is no copy
 }
 
 // dialSelf connects to this server without a socket.
 func (s *Server) dialSelf() (net.Conn, error) { return dialCopying(s, 0) }
 
-// dialCopying connects likewise, to copy from another server.
 func dialCopying(s *Server, version uint64) (net.Conn, error) {
 	near, far := memconn.Pipe()
 	if !s.open(ownConn{far, version}) {
@@ -101,19 +99,15 @@ func newFollower(s *Server) *replicaof.Follower {
 // by earlier routes, for which awaitDrained waits, or is on its way to another node, which refuses it when the forward timeout is
 // over. So after that time, and when no node runs an earlier unit then, nothing is left.
 func settle(ctx context.Context, s *Server, version uint64) error {
-	for s.routes.Load() == nil { // at the start the values come first
-		select {
-		case <-time.After(routesPause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 	question := wire.SubRequest("RING", "DRAINED", []byte("0"), strconv.AppendUint(nil, version, 10))
 	for again := false; ; again = true {
 		if _, err := awaitDrained(ctx, s, -1, version, nil); err != nil {
 			return fmt.Errorf("this node still runs requests of clients: %w", err)
 		}
 		routes := s.routes.Load()
+		if routes == nil {
+			return ErrNotSent // at the start: tried again soon
+		}
 		if missing, err := tellPeers(routes.peers, question, drainTimeout); err != nil {
 			return fmt.Errorf("node %s may still run requests of clients: %w", missing[0].ID, err)
 		}

@@ -91,8 +91,7 @@ func (r *Routes) policies() *database.Policies {
 // swaps returns how many swaps of databases are known.
 func (r *Routes) swaps() uint64 { return r.policies().Swaps() }
 
-// known is what the sender and the receiver of a forwarded request must both know, see Terms.Swaps. The version of a value
-// is larger than the number of swaps up to it, so no two states that follow each other have the same sum.
+// known is what both sides of a forwarded request must know, see Terms.Swaps. A version is larger than all swaps before it.
 func (r *Routes) known() uint64 {
 	if r == nil {
 		return 0

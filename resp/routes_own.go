@@ -81,8 +81,7 @@ func (r *Routes) agreement(cmd *command.Row, data int) string {
 	return strconv.FormatUint(r.digest^r.steps(cmd, data), 16)
 }
 
-// steps tells the steps of the data that a command empties from each other, and what else a write has to know; 0 for other
-// commands.
+// steps tells the steps of the data that a command empties from each other, with what is known; 0 for other commands.
 func (r *Routes) steps(cmd *command.Row, data int) uint64 {
 	if cmd.Full == "flushall" {
 		data = -1
