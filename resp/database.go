@@ -76,14 +76,12 @@ func (s *Server) policies() *database.Policies { return s.routes.Load().policies
 // they have not declared.
 
 // asStored brings the keys of a request into the form that the routes ask for. It returns ownerSelf, or
-// else who serves the request: ownerHeld while a database changes, or if another node has forwarded the
-// request that knows of more swaps or of REPLICAOF, and ownerNone where that node, or this one, has not heard of a change.
+// else who serves the request: ownerHeld while a database changes, and ownerNone where this node, or the one that has
+// forwarded the request, has not heard of a change: a swap, a new policy, or REPLICAOF.
 func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 {
 	changed := false
 	switch by, now := r.by.Swaps(), routes.Policies.Swaps(); {
-	case c.from != nil && c.from.swaps > routes.known():
-		return ownerHeld
-	case c.from != nil && c.from.swaps < routes.known(), c.from == nil && by != now && r.fixed:
+	case c.from != nil && c.from.swaps != routes.known(), c.from == nil && by != now && r.fixed:
 		return ownerNone
 	case c.from == nil && by != now:
 		renewKeys(c, r, routes.Policies, keys)
