@@ -95,7 +95,7 @@ function showFigures(r) {
     ["data", bytes(sum((n) => n.bytes))],
     ["operations/s", rate(sum((n) => n.load && n.load.operations))],
     ["busiest / mean", r.load_imbalance ? r.load_imbalance.toFixed(2) : "–"],
-    ...(r.replica_of ? [["replica of", r.replica_of.addr + ", copied by " + r.replica_of.node]] : []),
+    ...(r.replica_of ? [["replica of", r.replica_of.addr]] : []),
     ["moving", r.paused ? "paused" : r.throttle_bytes_per_second ? "at most " + bytes(r.throttle_bytes_per_second) + "/s" : "allowed"],
   ];
   fill($("figures"), all.map(([name, value, alarm]) => h("div", {}, h("dt", {}, name), h("dd", alarm ? { class: "alarm" } : {}, value))));
