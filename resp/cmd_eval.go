@@ -328,7 +328,7 @@ func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, forei
 	case cmd.Spread && x.conn.spansNodes():
 		return "ERR " + strings.ToUpper(cmd.Full) + " covers the cluster, which a script cannot wait for", true
 	case h.readonly && cmd.Flags&(command.FlagWrite|command.FlagMayReplicate) != 0:
-		if x.req != nil && x.req.atCopy {
+		if x.req != nil && x.req.atCopy || hasLostWrites(x.conn) {
 			return scripts.MsgAtReplica, false
 		}
 		return scripts.MsgReadOnly, false

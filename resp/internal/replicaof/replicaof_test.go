@@ -196,6 +196,11 @@ func TestClientsOfAReplicaOnlyRead(t *testing.T) {
 	if got := queued.Do("EXEC").String(); !strings.HasPrefix(got, "-EXECABORT") {
 		t.Errorf("EXEC of what was queued before: %s", got)
 	}
+	c.Want("+OK", "MULTI")
+	c.Want("+QUEUED", "EVAL", "return redis.call('SET', KEYS[1], 'x')", "1", "key")
+	if got := c.Do("EXEC").String(); !strings.Contains(got, "READONLY") {
+		t.Errorf("EXEC of a script that writes: %s", got)
+	}
 	source.Want(":1", "RPUSH", "queue", "element")
 	if got := waiting.Next().String(); got != readonly {
 		t.Errorf("BLPOP that began before: %s", got)
