@@ -123,7 +123,7 @@ func (c *conn) runResolved() {
 			}
 		}
 		routes := c.enter()
-		if rightsChanged(c) { // nobody waits for the end of a write that a replica refuses: see replicaof.Config.Settle
+		if rightsChanged(c) { // the users changed before these routes: see settle
 			c.leave()
 			continue
 		}

@@ -166,7 +166,10 @@ func (r *Registry) LoadAtStart(ctx context.Context) error {
 	case r.file == nil:
 		return nil
 	case now.provisional:
-		nothing, _ := newUsers(r.Catalog, nil, nil, r.initial)
+		r.mu.Lock()
+		initial := r.initial // SetPassword may replace it
+		r.mu.Unlock()
+		nothing, _ := newUsers(r.Catalog, nil, nil, initial)
 		changes := append(nothing.replaceAll(r.file), nothing.guard())
 		index, err := r.decide(ctx, changes)
 		if err == nil {

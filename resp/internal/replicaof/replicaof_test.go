@@ -119,7 +119,7 @@ func TestClusterIsAReplicaOfRedis(t *testing.T) {
 	}
 	c.Want("+OK Already connected to specified master", hostPort(t, source.C.RemoteAddr().String())...)
 
-	// A restart goes on where it was: the source sends its keys once.
+	// After a restart the copy resumes from its last offset: the source sends its keys once.
 	full := source.InfoField("sync_full", "INFO", "stats")
 	addr := n.Addr().String()
 	if err := n.Close(); err != nil {
@@ -281,7 +281,7 @@ func TestNoWriteSurvivesThatTheSourceDoesNotHave(t *testing.T) {
 	}
 }
 
-// A function that has begun goes on and writes, though clients may not write any more: the copy waits for it.
+// A function that began before REPLICAOF still writes. The copy begins after it has ended.
 func TestCopyBeginsBehindWritesThatHaveBegun(t *testing.T) {
 	_, source := start(t)
 	source.Want("+OK", "SET", "key", "source")
@@ -340,7 +340,7 @@ func TestStaleDataIsNotServedIfTheSettingsSaySo(t *testing.T) {
 	waitUp(t, c)
 	c.Want("+OK", "CONFIG", "SET", "replica-serve-stale-data", "no")
 	c.Want("$1", "GET", "key")
-	c.Want("+OK", "REPLICAOF", "127.0.0.1", "1") // nobody listens there
+	c.Want("+OK", "REPLICAOF", "127.0.0.1", "1") // no server listens there
 	for _, words := range [][]string{{"GET", "key"}, {"EVAL", "#!lua flags=no-writes\nreturn 1", "0"}, {"KEYS", "*"}} {
 		if got := c.Do(words...).String(); !strings.HasPrefix(got, "-MASTERDOWN") {
 			t.Errorf("%q: %s", words, got)
