@@ -122,7 +122,7 @@ func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another; the rest is as with
 // RemoveElement. There may be no fields among them, and an item that was removed so must not be asked for by Element
-// before it is set again: its line in the cache stays.
+// before it is set again, nor a chunk before it or its items are: their lines in the cache stay.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	if f := from[0]; f <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 || f <= TimedKind && bytes.Compare(to, []byte{TimedKind}) > 0 {
 		panic("store: fields are removed one by one")
@@ -197,7 +197,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	if e := u.elements.Find(k); e != nil {
 		return e.Value, !e.Gone, nil
 	}
-	if u.elements.Removed(k) {
+	if u.elements.Removed(k) || u.setsItemsOf(k, sub) {
 		return nil, false, nil
 	}
 	if r := u.reader(v.place, key); r != nil {
@@ -243,6 +243,20 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		u.s.cache.FillElement(v.place, line, value, l, version)
 	}
 	return u.copyBytes(value), true, closer.Close()
+}
+
+// setsItemsOf reports whether an element, whose key in Pebble is k, is a chunk of a list whose items the unit has set one
+// by one. The cache may have a line of an earlier chunk with the same numbers, which RemoveElements has removed: that
+// line goes once an item of these numbers is committed.
+//
+// Invariant: a chunk is asked for only where the list has all of its numbers. So if none of its items is committed, all
+// are the unit's changes, also the first one, whose key is that of the chunk without its last byte.
+func (u *Unit) setsItemsOf(k, sub []byte) bool {
+	if len(u.elements.List) == 0 || !layout.IsChunk(sub) {
+		return false
+	}
+	item := u.elements.Find(k[:len(k)-1])
+	return item != nil && !item.Gone
 }
 
 // ElementSize returns the length of what Element returns, and keeps no copy of what is not in the cache.

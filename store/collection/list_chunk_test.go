@@ -324,7 +324,7 @@ func TestRangesOfChunks(t *testing.T) {
 }
 
 // What a range has removed does not come back with elements that get the same numbers, neither from a chunk nor from a
-// row of the cache. Other keys push lines out of the cache meanwhile.
+// row of the cache, also in the unit that adds them. Other keys push lines out of the cache meanwhile.
 func TestRemovedRangesDoNotComeBack(t *testing.T) {
 	oneGoroutine(t)
 	seed := rand.Uint64()
@@ -354,7 +354,19 @@ func TestRemovedRangesDoNotComeBack(t *testing.T) {
 				w.model = append(w.model, string(e))
 			}
 		}
-		w.change(func(l *List) error { return l.Push(front, all...) })
+		w.change(func(l *List) error {
+			err := l.Push(front, all...)
+			for range rnd.IntN(50) { // by the unit that has pushed
+				i, set := rnd.IntN(len(w.model)), fmt.Sprint("set", rnd.IntN(1000))
+				e, ok, indexErr := l.Index(int64(i))
+				if !ok || indexErr != nil || string(e) != w.model[i] {
+					t.Fatalf("round %d: element %d is %q, %v, %v, want %q", round, i, e, ok, indexErr, w.model[i])
+				}
+				err = errors.Join(err, l.Set(int64(i), []byte(set)))
+				w.model[i] = set
+			}
+			return err
+		})
 		in(t, w.s, func(u *store.Unit) { // pushes lines out
 			var other List
 			other.MaxPacked = 1

@@ -49,11 +49,6 @@ func sameRow(item, key []byte) bool {
 	return IsItem(key) && string(key[:last]) == string(item[:last]) && key[last]/rowItems == item[last]/rowItems
 }
 
-// isChunk reports whether the key of a line is that of a chunk of items.
-func isChunk(key []byte) bool {
-	return len(key) == itemLine+1 && key[8] == layout.ItemKind && key[itemLine] == layout.ChunkKind
-}
-
 // removeOtherForm drops the line of the chunk with the numbers of an item's row, or that of the row with the numbers of a
 // chunk: the key is that of an item or a chunk that has been changed. A range of items and chunks is removed from Pebble
 // without their lines, and the numbers may come back in the other form, also from another store.
@@ -70,7 +65,7 @@ func (c *Cache) removeOtherForm(p layout.Place, key []byte) {
 		other[itemLine-1] &^= layout.ChunkItems - 1
 		other[itemLine] = layout.ChunkKind
 		id = elementID(p, other[:])
-	case isChunk(key):
+	case layout.IsChunk(key[layout.GenSize:]):
 		rowOf(key, (*[itemLine]byte)(other[:]))
 		id = elementID(p, other[:itemLine])
 	default:

@@ -111,6 +111,12 @@ const (
 	ChunkItems = 8
 )
 
+// IsChunk reports whether a sub key is that of a chunk of elements.
+func IsChunk(sub []byte) bool {
+	const size = 1 + 8 + 1 // ItemKind, number, ChunkKind
+	return len(sub) == size && sub[0] == ItemKind && sub[size-1] == ChunkKind
+}
+
 // Mix spreads numbers over shards and slots.
 func Mix(n uint64) uint64 {
 	h := n * 0x9e3779b97f4a7c15
