@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -190,6 +191,40 @@ func TestScriptsAreCountedInInfo(t *testing.T) {
 	if got := memory(); got != "0 take 0" {
 		t.Error(got)
 	}
+}
+
+// Functions that FUNCTION FLUSH ASYNC has removed, and values whose entries are deleted after they are, count as freed
+// in the background.
+func TestWhatIsFreedInTheBackgroundIsCounted(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := resptest.Dial(t, addr, 2)
+	field := func(name string) int {
+		n, err := strconv.Atoi(infoFields(o.Do("INFO", "memory").Text)[name])
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	for i := range 3 {
+		o.Do("FUNCTION", "LOAD", fmt.Sprintf("#!lua name=l%d\nredis.register_function('f%d', function() end)", i, i))
+	}
+	if n := field("used_memory_vm_functions"); n < 300 {
+		t.Errorf("three libraries take %d bytes", n)
+	}
+	o.Want("+OK", "FUNCTION", "FLUSH", "ASYNC")
+	if n := field("used_memory_vm_functions"); n != 0 {
+		t.Errorf("no library takes %d bytes", n)
+	}
+	if n := field("lazyfreed_objects"); n != 4 {
+		t.Errorf("%d objects were freed, want 3 functions and their set", n)
+	}
+	o.Want("+OK", "CONFIG", "RESETSTAT")
+	if n := field("lazyfreed_objects"); n != 0 {
+		t.Errorf("%d objects were freed since the counters were reset", n)
+	}
+	o.Do("RPUSH", "list", strings.Repeat("x", 1000), strings.Repeat("y", 1000))
+	o.Want(":1", "UNLINK", "list")
+	resptest.WaitFor(t, "the list to be freed", func() bool { return field("lazyfreed_objects") == 1 })
 }
 
 // The error with which a wait ends counts as any other.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/admin"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/functions"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/pubsub"
 	"github.com/ringside-kv/ringside/resp/wire"
@@ -77,9 +78,7 @@ func (a adminSource) Uptime() time.Duration                  { return a.s.clock(
 func (a adminSource) Connections() int64                     { return a.s.count.Load() }
 func (a adminSource) ClientMemory() int64                    { return a.s.budget.InUse() }
 func (a adminSource) Scripts() (n int, bytes, evicted int64) { return a.s.scripts.Kept() }
-func (a adminSource) Functions() (libraries, functions int, bytes int64) {
-	return a.s.scripts.functions.Current().Count()
-}
+func (a adminSource) Functions() functions.Usage             { return a.s.scripts.functions.Usage() }
 
 func (a adminSource) Tracking() (clients, keys, items, prefixes int) { return a.s.tracking.counts() }
 

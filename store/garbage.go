@@ -33,6 +33,7 @@ func garbageKey(dst []byte, p Place, key []byte, gen uint64) []byte {
 type housekeeper struct {
 	s       *Store
 	garbage atomic.Int64 // generations named as garbage since the last look
+	freed   atomic.Int64 // generations whose entries are gone
 	// rangeTombstones is the weight of the range tombstones since flushRangeTombstones last wrote out
 	// the memtable.
 	rangeTombstones atomic.Int64
@@ -87,6 +88,7 @@ func (k *housekeeper) collectGarbage() (int, error) {
 	if err := k.s.writeRemoval(b); err != nil {
 		return n, err
 	}
+	k.freed.Add(int64(n))
 	k.rangeTombstones.Add(int64(n))
 	k.flushRangeTombstones()
 	return n, nil

@@ -14,6 +14,7 @@ type Stats struct {
 	Keys, Bytes, Expires int64
 	Expired              int64 // keys removed because their time had come
 	ExpiredFields        int64 // likewise fields of hashes
+	Freed                int64 // removed values whose entries the housekeeper has deleted
 	Commits              int64
 	UnsyncedCommits      int64 // not known to be on stable storage
 	CacheHits            int64
@@ -44,7 +45,7 @@ func (s *Store) Stats() Stats {
 	log, total := s.wal.Stats(), s.counts.Total()
 	return Stats{
 		Keys: total.Keys, Bytes: total.Bytes, Expires: total.Expires,
-		Expired: s.expirer.expired.Load(), ExpiredFields: s.expirer.expiredFields.Load(), Commits: log.Commits,
+		Expired: s.expirer.expired.Load(), ExpiredFields: s.expirer.expiredFields.Load(), Freed: s.housekeeper.freed.Load(), Commits: log.Commits,
 		UnsyncedCommits: log.UnsyncedCommits,
 		CacheHits:       hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),

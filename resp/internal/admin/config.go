@@ -133,6 +133,7 @@ func cmdConfigResetstat(x *call) {
 	expired := x.srv.Store.Stats()
 	x.srv.Stats.ExpiredBefore.Store(expired.Expired)
 	x.srv.Stats.ExpiredFieldsBefore.Store(expired.ExpiredFields)
+	x.srv.Stats.FreedBefore.Store(expired.Freed + x.srv.Source.Functions().Freed)
 	x.srv.Stats.EvictedBefore.Store(x.srv.Quota.Evicted())
 	_, _, scripts := x.srv.Source.Scripts()
 	x.srv.Stats.EvictedScriptsBefore.Store(scripts)

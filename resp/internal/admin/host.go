@@ -8,6 +8,7 @@ import (
 
 	"github.com/ringside-kv/ringside/resp/internal/acl"
 	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/functions"
 	"github.com/ringside-kv/ringside/resp/internal/psync"
 	"github.com/ringside-kv/ringside/resp/internal/quota"
 	"github.com/ringside-kv/ringside/resp/internal/replicaof"
@@ -60,7 +61,7 @@ type Source interface {
 	BlockingKeys() (keys, onDeletion int)
 	ClientMemory() int64                    // bytes of requests and replies in flight
 	Scripts() (n int, bytes, evicted int64) // of EVAL; evicted: ever
-	Functions() (libraries, functions int, bytes int64)
+	Functions() functions.Usage
 	Topics() (channels, patterns, shards int)
 	Replicas() psync.Overview
 	// Section writes a section of INFO that only the server can write: Replication, Cluster,

@@ -154,14 +154,20 @@ func cmdFlush(x *command.Call, s *Server) {
 		x.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
 		return
 	}
-	if len(s.values.Load().Under(prefix)) == 0 || s.change(x, func(next *Set) error {
+	gone := int64(0)
+	if len(s.values.Load().Under(prefix)) > 0 && !s.change(x, func(next *Set) error {
+		gone = int64(len(next.functions)) + 1
 		for _, l := range next.sorted() {
 			next.remove(l)
 		}
 		return nil
 	}) {
-		x.OK()
+		return
 	}
+	if len(x.Args) == 3 && wire.EqualFold(x.Args[2], "async") {
+		s.freed.Add(gone)
+	}
+	x.OK()
 }
 
 func cmdDump(x *command.Call, s *Server) {
@@ -239,15 +245,15 @@ func cmdStats(x *command.Call, s *Server) {
 	x.Map(2)
 	x.BulkString("running_script")
 	replyRunning(x, s.Running(x))
-	libraries, functions, _ := s.Current().Count()
+	u := s.Usage()
 	x.BulkString("engines")
 	x.Map(1)
 	x.BulkString(engine)
 	x.Map(2)
 	x.BulkString("libraries_count")
-	x.Int(int64(libraries))
+	x.Int(int64(u.Libraries))
 	x.BulkString("functions_count")
-	x.Int(int64(functions))
+	x.Int(int64(u.Functions))
 }
 
 // EncodeRunning encodes a function that runs for other nodes: its name, the words of its call, and for how many

@@ -76,12 +76,29 @@ func (s *Set) Find(name []byte) *Function {
 	return s.functions[strings.ToLower(string(name))]
 }
 
-// Count returns how many libraries and functions there are, and about how much memory they take.
-func (s *Set) Count() (libraries, functions int, bytes int64) {
+// A Usage is what the libraries of a server take.
+type Usage struct {
+	Libraries, Functions int
+	Code, Compiled       int64 // bytes of memory, about
+	// Freed is how many objects FUNCTION FLUSH ASYNC has left to the garbage collector: functions, and one for each
+	// set of them.
+	Freed int64
+}
+
+// Usage returns what the present libraries take.
+func (r *Registry) Usage() Usage {
+	u := r.Current().usage()
+	u.Freed = r.freed.Load()
+	return u
+}
+
+func (s *Set) usage() Usage {
+	u := Usage{Libraries: len(s.libraries), Functions: len(s.functions)}
 	for _, l := range s.libraries {
-		bytes += int64(l.Size())
+		u.Code += int64(len(l.Code))
+		u.Compiled += int64(l.Size())
 	}
-	return len(s.libraries), len(s.functions), bytes
+	return u
 }
 
 // sorted returns the libraries in the order of their names.

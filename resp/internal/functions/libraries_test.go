@@ -87,8 +87,8 @@ func TestRegistryCompilesWhatHasChanged(t *testing.T) {
 	if err := r.Alone(difference(now, now.copy())); !errors.Is(err, agreed.ErrChanged) {
 		t.Errorf("a change of an earlier set: %v", err)
 	}
-	if libraries, functions, _ := r.Current().Count(); libraries != 1 || functions != 1 {
-		t.Errorf("%d libraries, %d functions", libraries, functions)
+	if u := r.Usage(); u.Libraries != 1 || u.Functions != 1 {
+		t.Errorf("%d libraries, %d functions", u.Libraries, u.Functions)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestRegistryKeepsWhatItCannotLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := r.Current()
-	if libraries, functions, _ := s.Count(); libraries != 3 || functions != 2 {
-		t.Errorf("%d libraries, %d functions", libraries, functions)
+	if u := s.usage(); u.Libraries != 3 || u.Functions != 2 {
+		t.Errorf("%d libraries, %d functions", u.Libraries, u.Functions)
 	}
 	if err := r.edit(func(next *Set) error {
 		for _, l := range next.sorted() {

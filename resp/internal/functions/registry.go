@@ -27,6 +27,7 @@ type Registry struct {
 	values atomic.Pointer[agreed.Values]
 	mu     sync.Mutex // held while a set is made
 	set    atomic.Pointer[Set]
+	freed  atomic.Int64 // see Usage
 }
 
 // NewRegistry returns a registry without libraries. memory is how many bytes a function may take, log logs a

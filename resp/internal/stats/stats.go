@@ -31,6 +31,7 @@ type Stats struct {
 	ExpiredBefore   atomic.Int64 // keys that had expired when the counters were reset
 	// ExpiredFieldsBefore are fields of hashes, likewise.
 	ExpiredFieldsBefore atomic.Int64
+	FreedBefore         atomic.Int64 // values that were freed in the background, likewise
 	EvictedBefore       atomic.Int64 // keys that were evicted before that
 	// EvictedScriptsBefore are scripts of EVAL, likewise.
 	EvictedScriptsBefore atomic.Int64
