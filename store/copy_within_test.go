@@ -111,6 +111,67 @@ func TestCopyResumedWithinAValueSendsItsRest(t *testing.T) {
 	a.equal()
 }
 
+// What a copy that goes on within a collection removes of it is not found in the cache of the target either, where digests
+// with entries say what the target has.
+func TestCopyResumedWithinACollectionLeavesNoLines(t *testing.T) {
+	a := newApart(t)
+	key := []byte("key")
+	a.src.inUnit(t, func(u *Unit) { splitSet(t, u, "key", map[string]string{"fa": "1", "fb": "2", "fc": "3"}) }, "key")
+	a.copy(a.start(), 0)
+	a.apply()
+	field := func(sub string) (value []byte, ok bool) {
+		a.dst.inUnit(t, func(u *Unit) {
+			v, err := u.GetWhole(key)
+			if err == nil {
+				value, ok, err = u.Element(key, &v, []byte(sub))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}, "key")
+		return value, ok
+	}
+	for _, sub := range []string{"fa", "fb", "fc"} {
+		if _, ok := field(sub); !ok {
+			t.Fatalf("%s was not copied", sub)
+		}
+	}
+	a.src.inUnit(t, func(u *Unit) {
+		v, err := u.Get(key)
+		if err != nil {
+			t.Error(err)
+		}
+		u.RemoveElement(key, &v, []byte("fc"))
+		u.PutHead(key, &v, 2, 1, nil)
+	}, "key")
+	c, err := a.src.NewCopy(ring.Whole, layout.EntryPosition(nil, PlaceOf(a.src.token, key), key, []byte("fb")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !c.Done() {
+		theirs, err := a.dst.Digest(ring.Whole, c.Position(), 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range theirs.Groups {
+			g := &theirs.Groups[i]
+			if g.Entries, g.Detailed, err = a.dst.DigestEntries(ring.Whole, g.Start, theirs.GroupEnd(i), 20); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := putOff(func() error { return c.Chunk(ChunkSize, theirs, a.emit) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.apply()
+	if value, ok := field("fc"); ok {
+		t.Errorf("fc is still found, and is %q", value)
+	}
+	if value, ok := field("fb"); !ok || string(value) != "2" {
+		t.Errorf("fb is %q, %v", value, ok)
+	}
+}
+
 // A key that has expired at the source goes as a whole at the target, though a group of
 // digests begins within it.
 func TestCopyRemovesAnExpiredKeyInWhichAGroupBegins(t *testing.T) {

@@ -247,6 +247,9 @@ func (rc *Receiver) applyOp(op *placedOp) error {
 				_ = u.ensureBatch().DeleteRange(start, end, nil)
 				u.rangeTombstones++
 			}
+			if len(o.B) == 0 { // else nothing but items has lines there: see RemoveElements
+				u.elements.AddForeign(pending.Change{Place: p, Key: u.copyBytes(rc.subKey(p, o.Key, old.Gen, nil))})
+			}
 		}
 	}
 	return nil

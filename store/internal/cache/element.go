@@ -267,7 +267,9 @@ func (c *Cache) ApplyElements(cs *pending.Changes) {
 	}
 	for i := range cs.Foreign {
 		e := &cs.Foreign[i]
-		if line, ok := cachedKey(e); ok {
+		if e.Sub == 0 {
+			c.loseCollection(e.Place, generationIn(e.Key[len(e.Key)-layout.GenSize:]))
+		} else if line, ok := cachedKey(e); ok {
 			c.loseElement(e.Place, line)
 		}
 	}

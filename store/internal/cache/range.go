@@ -69,6 +69,29 @@ func (c *Cache) Sweep(marks []uint64, in func(layout.Place) bool) {
 // sweep is that of the cache for one shard, whose lock is held, from an offset of the ring on. Dirty lines
 // may stay.
 func (s *shard) sweep(from uint64, in func(layout.Place) bool, dirtyStay bool) {
+	s.dropWhere(from, func(e []byte, word uint32) bool {
+		return !(dirtyStay && word&entDirty != 0) && in(placeAt(e))
+	})
+}
+
+// loseCollection drops the lines of all elements of a collection, which may exist all the same.
+func (c *Cache) loseCollection(p layout.Place, gen uint64) {
+	c.known.forget(gen)
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		s.dropWhere(s.begin, func(e []byte, word uint32) bool {
+			return word&entElement != 0 && placeAt(e) == p && generationIn(e[entryHead:]) == gen
+		})
+		s.mu.Unlock()
+	}
+}
+
+func placeAt(e []byte) layout.Place { return layout.Place(binary.LittleEndian.Uint64(e)) }
+
+// dropWhere drops lines, from an offset of the ring on: those whose entries are to go by what which says of an entry and
+// its word at entKeyLen.
+func (s *shard) dropWhere(from uint64, which func(e []byte, word uint32) bool) {
 	// What is dead need not be walked over again: ranges are dropped by the hundred.
 	defer func() {
 		if s.live == 0 {
@@ -85,7 +108,7 @@ func (s *shard) sweep(from uint64, in func(layout.Place) bool, dirtyStay bool) {
 		e := s.ring[pos:]
 		from += entrySize(e)
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		if p := layout.Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && !(dirtyStay && word&entDirty != 0) && in(p) {
+		if word&entDead == 0 && which(e, word) {
 			id := idAt(e)
 			if slot, ok := s.find(&id); ok {
 				if id.kind != 0 {
