@@ -39,7 +39,7 @@ func cmdScan(x *call) {
 	}
 	args := x.Args[2:]
 	forNode := asksNode(x)
-	if routes := x.srv.routes.Load(); forNode && (x.conn.from.swaps != routes.known() || routes.policies().Swapping()) {
+	if routes := x.srv.routes.Load(); forNode && (x.conn.from.known != routes.known() || routes.policies().Swapping()) {
 		x.notRun()
 		return
 	}

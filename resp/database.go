@@ -81,7 +81,7 @@ func (s *Server) policies() *database.Policies { return s.routes.Load().policies
 func asStored(c *conn, r *request, routes *Routes, keys []command.KeyRef) int32 {
 	changed := false
 	switch by, now := r.by.Swaps(), routes.Policies.Swaps(); {
-	case c.from != nil && c.from.swaps != routes.known(), c.from == nil && by != now && r.fixed:
+	case c.from != nil && c.from.known != routes.known(), c.from == nil && by != now && r.fixed:
 		return ownerNone
 	case c.from == nil && by != now:
 		renewKeys(c, r, routes.Policies, keys)

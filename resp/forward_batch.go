@@ -55,7 +55,7 @@ func (b *batch) add(wire []byte) {
 // unless nil, is called as Way.Send says.
 func (b *batch) send(terms Terms, timeout time.Duration, arrived func()) {
 	b.received, b.next, b.err = false, 0, ErrNotSent
-	terms.Swaps = b.link.known
+	terms.Known = b.link.known
 	if b.link.Link == nil {
 		b.received = true
 		return

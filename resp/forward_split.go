@@ -205,10 +205,10 @@ func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 }
 
 // runPart runs a batch here.
-func (c *conn) runPart(b *batch, terms Terms, swaps uint64) {
+func (c *conn) runPart(b *batch, terms Terms, known uint64) {
 	w := &ownWay{answered: make(chan struct{})}
 	b.way, b.received, b.next = w, false, 0
-	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, NoTouch: terms.NoTouch, Swaps: swaps, Trace: c.timing.Sampled.Context(), Atomic: b.atomic, Part: b.part, Answer: w.answer}}, nil)
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, NoTouch: terms.NoTouch, Known: known, Trace: c.timing.Sampled.Context(), Atomic: b.atomic, Part: b.part, Answer: w.answer}}, nil)
 }
 
 // An ownWay is what is left to do of a batch that this node has run itself: to wait.

@@ -30,7 +30,7 @@ type forwardedConn struct {
 	charged  int64 // bytes of buf that count for the server's budget
 	group    group
 	shifted  []int         // ends of a batch behind others
-	swaps    uint64        // which the node that forwards knows of; see Terms
+	known    uint64        // what the node that forwards knows of; see Terms
 	atomic   bool          // see isAtomic
 	part     bool          // as in Terms
 	keeper   string        // the node whose clients keep what is read, if one's do

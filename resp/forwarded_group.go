@@ -24,8 +24,8 @@ type Forwarded struct {
 	Author int64
 	// NoTouch: the requests are no use of their keys.
 	NoTouch bool
-	// Swaps is as in [Terms].
-	Swaps uint64
+	// Known is as in [Terms].
+	Known uint64
 	// Atomic: an error undoes the transaction or script that it has.
 	Atomic bool
 	// Part is as in [Terms].
@@ -119,7 +119,7 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
-	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Swaps == other.Swaps && b.Atomic == other.Atomic && b.Part == other.Part && b.Trace == nil && other.Trace == nil
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author && b.NoTouch == other.NoTouch && b.Known == other.Known && b.Atomic == other.Atomic && b.Part == other.Part && b.Trace == nil && other.Trace == nil
 }
 
 // late tells whether the batch is given up at a time on [Config.Clock].
@@ -142,7 +142,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 		c.out.Proto = 3
 	}
 	c.session.early, f.atomic, f.part = batches[0].Early, batches[0].Atomic, batches[0].Part
-	f.keeper, f.swaps = batches[0].Keeper, batches[0].Swaps
+	f.keeper, f.known = batches[0].Keeper, batches[0].Known
 	c.unit.SetAuthor(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.unit.SetNoTouch(batches[0].NoTouch)
 	c.reqs, c.args = c.reqs[:0], c.args[:0]

@@ -152,7 +152,7 @@ func evict(s *Server, keys [][]byte) (evicted int) {
 	}
 	done := make(chan struct{})
 	s.RunForwarded([]Forwarded{{
-		Batch: batch, Requests: len(keys), Early: true, Swaps: s.routes.Load().known(),
+		Batch: batch, Requests: len(keys), Early: true, Known: s.routes.Load().known(),
 		Answer: func(replies Replies, err error) {
 			defer close(done)
 			if err != nil {

@@ -91,7 +91,7 @@ func (r *Routes) policies() *database.Policies {
 // swaps returns how many swaps of databases are known.
 func (r *Routes) swaps() uint64 { return r.policies().Swaps() }
 
-// known is what both sides of a forwarded request must know, see Terms.Swaps. A version is larger than all swaps before it.
+// known is what both sides of a forwarded request must know, see Terms.Known. A version is larger than all swaps before it.
 func (r *Routes) known() uint64 {
 	if r == nil {
 		return 0

@@ -139,7 +139,7 @@ func (w *directWay) Send(batch []byte, n int, terms Terms, timeout time.Duration
 	batch = bytes.Clone(batch)
 	w.r.calls.Go(func() {
 		w.srv.RunForwarded([]Forwarded{{
-			Batch: batch, Requests: n, RESP3: terms.RESP3, Early: terms.Early, Keeper: keeper, Author: terms.Author, NoTouch: terms.NoTouch, Swaps: terms.Swaps, Atomic: terms.Atomic, Part: terms.Part, Deadline: w.srv.cfg.Clock() + timeout, From: w.from,
+			Batch: batch, Requests: n, RESP3: terms.RESP3, Early: terms.Early, Keeper: keeper, Author: terms.Author, NoTouch: terms.NoTouch, Known: terms.Known, Atomic: terms.Atomic, Part: terms.Part, Deadline: w.srv.cfg.Clock() + timeout, From: w.from,
 			Answer: func(r Replies, err error) {
 				done <- directResult{Replies{Bytes: bytes.Clone(r.Bytes), Ends: slices.Clone(r.Ends), Statuses: slices.Clone(r.Statuses)}, err}
 				if arrived != nil {

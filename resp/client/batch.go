@@ -20,10 +20,10 @@ type Batch struct {
 	RESP3 bool
 	// Early says that replies to writes need not wait for backups.
 	Early bool
-	// Keeps, Author and Swaps are as in [Call].
+	// Keeps, Author and Known are as in [Call].
 	Keeps  bool
 	Author int64
-	Swaps  uint64
+	Known  uint64
 	// NoTouch says that the commands are no use of their keys.
 	NoTouch bool
 	// Atomic and Part are as in [Call].
@@ -47,7 +47,7 @@ func newBatch(w *replyWriter, r *requestFrame) *Batch {
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
 	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, r.deadline
-	b.Keeps, b.Author, b.NoTouch, b.Swaps, b.Atomic, b.Part = r.keeps, r.author, r.noTouch, r.swaps, r.atomic, r.part
+	b.Keeps, b.Author, b.NoTouch, b.Known, b.Atomic, b.Part = r.keeps, r.author, r.noTouch, r.known, r.atomic, r.part
 	if b.Trace = nil; r.trace != nil {
 		b.Trace = bytes.Clone(r.trace)
 	}

@@ -26,9 +26,9 @@ type Call struct {
 	Author int64
 	// NoTouch says that the commands are no use of their keys. Peers of older versions are not told.
 	NoTouch bool
-	// Swaps is how many swaps of databases this node knows of: see resp. Only nodes of the version
+	// Known is how much of swaps of databases and of REPLICAOF this node knows of: see resp.Terms. Only nodes of the version
 	// bus.SwapsVersion may be sent more than 0.
-	Swaps uint64
+	Known uint64
 	// Atomic says that an error undoes what the commands do. A call to a peer of an older version is not sent.
 	Atomic bool
 	// Part says that the commands are parts of one that the caller counts. A peer of an older version does not learn it.

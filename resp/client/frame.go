@@ -9,14 +9,14 @@ import (
 // What travels on a connection for forwarding. Numbers are big-endian; the length
 // counts what follows it.
 //
-//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | [u64 swaps] | [24 bytes trace] | RESP | u64 deadline
+//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | [u64 known] | [24 bytes trace] | RESP | u64 deadline
 //	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | [u8 each] | RESP
 //	clock    u32 length | u64 0 | u8 status | u32 0 | u64 time
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
-// writes, if that one is not to be told; bit 3, the commands are no use of their keys; bit 4, swaps is how many
-// swaps of databases the asking node knows of, else none; bit 5, trace is the context of a trace; bit 6, an error undoes what the
+// writes, if that one is not to be told; bit 3, the commands are no use of their keys; bit 4, known is what the
+// asking node knows of swaps of databases and of REPLICAOF, see resp.Terms, else nothing; bit 5, trace is the context of a trace; bit 6, an error undoes what the
 // commands do. The deadline is in ns on the clock of the side that
 // serves, 0 for none: so the time that a request lies in buffers counts, also while the serving
 // process is stopped. It comes last, since the time of a large request is put off while its bytes
@@ -44,7 +44,7 @@ const (
 	flagEarly   = 2
 	flagKeeps   = 4
 	flagNoTouch = 8 // to peers that speak noTouchVersion
-	flagSwaps   = 16
+	flagKnown   = 16
 	flagTrace   = 32  // to peers that speak traceVersion
 	flagAtomic  = 64  // likewise
 	flagPart    = 128 // to peers that speak partVersion
@@ -57,7 +57,7 @@ const (
 	partVersion = 19
 
 	authorSize = 8 // of a request that says that it keeps
-	swapsSize  = 8
+	knownSize  = 8
 	traceSize  = 24
 )
 
@@ -84,7 +84,7 @@ type requestFrame struct {
 	atomic   bool
 	part     bool
 	author   int64
-	swaps    uint64
+	known    uint64
 	trace    []byte        // traceSize bytes, or nil
 	deadline time.Duration // on the clock of the serving side; 0: none
 	count    uint32
@@ -99,9 +99,9 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 		flags |= flagKeeps
 		size += authorSize
 	}
-	if r.swaps > 0 {
-		flags |= flagSwaps
-		size += swapsSize
+	if r.known > 0 {
+		flags |= flagKnown
+		size += knownSize
 	}
 	if r.trace != nil {
 		flags |= flagTrace
@@ -129,8 +129,8 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.keeps {
 		b = binary.BigEndian.AppendUint64(b, uint64(r.author))
 	}
-	if r.swaps > 0 {
-		b = binary.BigEndian.AppendUint64(b, r.swaps)
+	if r.known > 0 {
+		b = binary.BigEndian.AppendUint64(b, r.known)
 	}
 	return append(b, r.trace...)
 }
@@ -161,12 +161,12 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		r.author = int64(binary.BigEndian.Uint64(r.commands))
 		r.commands = r.commands[authorSize:]
 	}
-	if flags&flagSwaps != 0 {
-		if len(r.commands) < swapsSize {
-			return requestFrame{}, fmt.Errorf("%w: request of %d bytes without its swaps", ErrProtocol, len(frame))
+	if flags&flagKnown != 0 {
+		if len(r.commands) < knownSize {
+			return requestFrame{}, fmt.Errorf("%w: request of %d bytes without its known", ErrProtocol, len(frame))
 		}
-		r.swaps = binary.BigEndian.Uint64(r.commands)
-		r.commands = r.commands[swapsSize:]
+		r.known = binary.BigEndian.Uint64(r.commands)
+		r.commands = r.commands[knownSize:]
 	}
 	if flags&flagTrace != 0 {
 		if len(r.commands) < traceSize {

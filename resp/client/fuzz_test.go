@@ -13,7 +13,7 @@ import (
 
 // FuzzServeForward sends anything to the end that executes.
 func FuzzServeForward(f *testing.F) {
-	valid := requestFrame{id: 7, count: 2, noTouch: true, part: true, swaps: 3, commands: []byte("a\r\nb\r\n")}
+	valid := requestFrame{id: 7, count: 2, noTouch: true, part: true, known: 3, commands: []byte("a\r\nb\r\n")}
 	whole := func() []byte {
 		return binary.BigEndian.AppendUint64(append(valid.appendHead(nil), valid.commands...), 5)
 	}

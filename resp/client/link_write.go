@@ -40,7 +40,7 @@ func (l *link) encode() (large []byte) {
 	var mine time.Duration // is read before t: what is between them only makes deadlines earlier
 	for large == nil && l.due() && len(l.out) < writeBatch && l.state == muxUp {
 		c := l.queue.pop()
-		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, swaps: c.Swaps, count: uint32(c.N), commands: c.Commands}
+		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, known: c.Known, count: uint32(c.N), commands: c.Commands}
 		r.noTouch = c.NoTouch && l.version >= noTouchVersion
 		r.part = c.Part && l.version >= partVersion
 		switch r.atomic = c.Atomic; {

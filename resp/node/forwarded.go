@@ -77,7 +77,7 @@ func (c *cluster) runForwarded(from string, batches []*client.Batch, release fun
 	burst := bursts.Get().(*[]resp.Forwarded)
 	for _, b := range batches {
 		a := newBatchReply(b)
-		f := resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Early: b.Early, Author: b.Author, NoTouch: b.NoTouch, Swaps: b.Swaps, Deadline: b.Deadline, From: from, Trace: b.Trace, Atomic: b.Atomic, Part: b.Part, Answer: a.fn}
+		f := resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Early: b.Early, Author: b.Author, NoTouch: b.NoTouch, Known: b.Known, Deadline: b.Deadline, From: from, Trace: b.Trace, Atomic: b.Atomic, Part: b.Part, Answer: a.fn}
 		if b.Keeps {
 			f.Keeper = from
 		}

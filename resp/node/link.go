@@ -46,7 +46,7 @@ func (w *way) Send(batch []byte, requests int, terms resp.Terms, timeout time.Du
 		c.Lane = 0
 	}
 	c.Commands, c.N, c.RESP3, c.Early = batch, requests, terms.RESP3, terms.Early
-	c.Keeps, c.Author, c.NoTouch, c.Swaps = terms.Keeps, terms.Author, terms.NoTouch, terms.Swaps
+	c.Keeps, c.Author, c.NoTouch, c.Known = terms.Keeps, terms.Author, terms.NoTouch, terms.Known
 	c.Trace, c.Atomic, c.Part = terms.Trace, terms.Atomic, terms.Part
 	c.Timeout, c.Done = timeout, arrived
 	if err := w.peer.Send(c); err != nil {

@@ -33,10 +33,10 @@ type Terms struct {
 	Author int64
 	// NoTouch: the requests are no use of their keys.
 	NoTouch bool
-	// Swaps is how many swaps of databases the sender knows of. The heads of its keys are by these; who
-	// knows of more or fewer does not run what has keys. The version of REPLICAOF that it knows of is added: so a node
-	// that has not heard of that, as one that was stopped, writes nothing elsewhere for its clients.
-	Swaps uint64
+	// Known is how many swaps of databases the sender knows of, plus the version of REPLICAOF that it knows of. The heads
+	// of its keys are by these swaps. A node that knows of more or less does not run what has keys. So one that has not
+	// heard of REPLICAOF, as one that was stopped, writes nothing elsewhere for its clients.
+	Known uint64
 	// Atomic: an error undoes the transaction or script that is sent. A node of an older version is not sent it.
 	Atomic bool
 	// Part: the requests are parts of one that the sender counts in its statistics, so that the receiver does not. A
