@@ -23,7 +23,7 @@ func cmdRingInfo(x *call) {
 	w.Line("hash", id.Hash)
 	w.Line("route", settings.ModeOf(x.conn.session.redirect))
 	infoRing(w, x.srv)
-	keys, size := x.srv.ownSize()
+	keys, size := x.srv.OwnSize()
 	w.Line("own_keys_estimate", keys)
 	w.Line("own_bytes_estimate", size)
 	keys, size = x.srv.copySize()

@@ -8,9 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// A Lease is what a node of a cluster needs to answer: as long as it is valid, nobody
-// else can have become the primary of what is the node's. Its methods may be called from
-// any goroutine.
+// A Lease is what a node of a cluster needs to answer: as long as it is valid, nobody else can have become the primary of
+// what is the node's. Its methods may be called from any goroutine.
 type Lease interface {
 	// Mark returns how often the lease has lapsed and the version of the node's rows. A unit
 	// takes the mark before it looks up the owner of a key.
@@ -108,18 +107,26 @@ func (c *conn) awaitLease() {
 	})
 }
 
-// underLease runs something on this node's keys outside of any unit, of which the client
-// is told only if the lease allows that.
+// underLease runs something on this node's keys outside of any unit, of which the client is told only if the lease allows
+// that. Without a lease it waits for one, runs nothing, and returns ErrMoved: the routes of a start name no ranges yet.
 func (x *call) underLease(do func() error) error {
 	l := x.srv.lease.Load()
 	if l == nil {
 		return do()
 	}
+	wait := func(rows uint64) bool {
+		return (*l).WaitUnchanged(rows, nil, x.srv.forwardTimeout(), x.srv.stop, x.conn.gone)
+	}
 	lapses, rows := (*l).Mark()
+	if !(*l).HeldSince(lapses) {
+		if wait(rows); asksNode(x) || x.srv.mark()() {
+			return command.ErrMoved
+		}
+		return command.ReplyError(msgLeaseLost)
+	}
 	err := do()
-	c := x.conn
 	switch {
-	case err != nil || (*l).HeldSince(lapses) || (*l).WaitUnchanged(rows, nil, x.srv.forwardTimeout(), x.srv.stop, c.gone):
+	case err != nil || (*l).HeldSince(lapses) || wait(rows):
 		return err
 	case x.Row.Flags&command.FlagWrite != 0:
 		return command.UnknownError(msgLostWrite)
@@ -139,8 +146,7 @@ func (s *Server) mark() (still func() bool) {
 	return func() bool { return (*l).HeldSince(lapses) }
 }
 
-// shortest is how long what was run may wait here: so that the answers are back while
-// somebody waits for them.
+// shortest is how long what was run may wait here: so that the answers are back while somebody waits for them.
 func (f *forwardedConn) shortest(d time.Duration) time.Duration {
 	for i := range f.group.batches {
 		d = f.remainingWaitOf(&f.group.batches[i], d)

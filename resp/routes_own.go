@@ -108,24 +108,25 @@ func (r *Routes) spanOf(t ring.Token) (span ring.Range, ok bool) {
 	return ring.Range{}, false
 }
 
-// own runs something on the node's own spans: all of the store on a lone node. For another
-// node it is those of the part. If they are not this node's any more, do fails with ErrMoved,
-// and has changed nothing: for a client of this node it runs again. What only reads fails
-// with ErrMoved, too, if they have changed while it ran for another node: what was seen may
+// own runs something on the node's own spans: all of the store on a lone node. For another node it is those of the part.
+// If they are not this node's any more, do fails with ErrMoved, and has changed nothing: for a client of this node it runs
+// again. What only reads fails with ErrMoved, too, if they have changed while it ran for another node: what was seen may
 // be in part a third node's.
 func (x *call) own(do func(spans []ring.Range) error) error {
 	for range maxOwnTries {
-		routes, spans := x.agreed.routes, x.agreed.spans
-		if routes == nil {
-			if routes = x.srv.routes.Load(); routes == nil {
+		now, routes := x.srv.routes.Load(), x.agreed.routes
+		if routes == nil && now != nil && now.Policies.Swapping() && !x.InScript && x.awaitRoutes(now, x.srv.forwardTimeout()) {
+			continue
+		}
+		err := x.underLease(func() error {
+			if routes != nil {
+				return do(x.agreed.spans)
+			}
+			if routes = x.srv.routes.Load(); routes == nil { // behind the mark of the lease
 				return do([]ring.Range{ring.Whole})
 			}
-			if routes.Policies.Swapping() && !x.InScript && x.awaitRoutes(routes, x.srv.forwardTimeout()) {
-				continue
-			}
-			spans = routes.spans
-		}
-		err := x.underLease(func() error { return do(spans) })
+			return do(routes.spans)
+		})
 		if err == nil && asksNode(x) && !x.Row.MayWrite && x.srv.routes.Load().ownTerm != routes.ownTerm {
 			return command.ErrMoved
 		}
@@ -175,11 +176,11 @@ func (s *Server) ownSpans() []ring.Range {
 	return []ring.Range{ring.Whole}
 }
 
-// ownSize estimates the keys and bytes that the node serves: a slice of 2¹⁶ tokens that
+// OwnSize estimates the keys and bytes that the node serves by its routes: a slice of 2¹⁶ tokens that
 // a range cuts counts in proportion.
-func (s *Server) ownSize() (keys, size int64) { return s.store.SizeOf(s.ownSpans()) }
+func (s *Server) OwnSize() (keys, size int64) { return s.store.SizeOf(s.ownSpans()) }
 
-// copySize estimates, as ownSize does, the keys and bytes of which the node is a backup.
+// copySize estimates, as OwnSize does, the keys and bytes of which the node is a backup.
 func (s *Server) copySize() (keys, size int64) {
 	routes := s.routes.Load()
 	if routes == nil {
@@ -198,8 +199,4 @@ func (s *Server) copySize() (keys, size int64) {
 	return s.store.SizeOf(spans)
 }
 
-// OwnSize estimates the keys and bytes that the node serves by its routes.
-func (s *Server) OwnSize() (keys, size int64) { return s.ownSize() }
-
-// maxCount is no limit to the keys of a scan.
-const maxCount = math.MaxInt
+const maxCount = math.MaxInt // no limit to the keys of a scan

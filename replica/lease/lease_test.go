@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 )
 
 // aLease has a clock of the test and a table of which every index is applied.
@@ -134,7 +135,7 @@ func TestWaitingForALease(t *testing.T) {
 			t.Error("nothing has changed")
 		}
 		now += 2 * Length
-		l.Refresh = func() { l.rowsVersion.Store(rows + 1) }
+		l.Refresh = func() { l.RowsChanged([]ServedRow{{ring.Whole, 1, 1}}, []ServedRow{{ring.Whole, 1, 3}}) }
 		lost := await(time.Hour, nil)
 		l.grantedNow()
 		if <-lost {

@@ -52,18 +52,21 @@ func (l *Lease) RowsChanged(were, are []ServedRow) {
 	l.rowsVersion.Store(number)
 }
 
-// rowsKept reports whether the rows of the tokens, or all rows without tokens, are still those of
-// the mark.
+// rowsKept reports whether the rows of the tokens, or without tokens all rows that the node had, are still those of the
+// mark.
 func (l *Lease) rowsKept(rows uint64, of []ring.Token) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rowsVersion.Load() == rows {
 		return true
 	}
-	if len(of) == 0 || rows < l.forgottenUpTo {
+	if rows < l.forgottenUpTo {
 		return false
 	}
 	for i := len(l.losses) - 1; i >= 0 && l.losses[i].number > rows; i-- {
+		if len(of) == 0 {
+			return false
+		}
 		for _, r := range l.losses[i].ranges {
 			if slices.ContainsFunc(of, r.Contains) {
 				return false

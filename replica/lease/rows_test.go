@@ -35,6 +35,10 @@ func TestRenewedLeaseIsJudgedByTheRowsInQuestion(t *testing.T) {
 	if _, rows = l.Mark(); !l.WaitUnchanged(rows, nil, time.Second, nil, nil) || !l.WaitUnchanged(rows, []ring.Token{150}, time.Second, nil, nil) {
 		t.Error("lost without a change")
 	}
+	l.RowsChanged(later, append(slices.Clone(later), ServedRow{ring.Range{Start: 300, End: 400}, 1, 1}))
+	if !l.WaitUnchanged(rows, nil, time.Second, nil, nil) {
+		t.Error("a new row took the others away")
+	}
 }
 
 // However rows change: a token is kept from a mark on if its row was the same all the
