@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -29,6 +30,9 @@ type writer struct {
 	acked   atomic.Int64 // the last unit that was acknowledged
 	shown   atomic.Int64 // the last unit that a reader was shown
 	failed  atomic.Int64 // how often a unit was refused, or its outcome unknown
+	// values is what the keys held after the unit with the number valuesOf, from which the history went on.
+	values   map[int][]byte
+	valuesOf int
 }
 
 // slots is how many keys a writer has, beside the one that counts its units.
@@ -166,10 +170,14 @@ func (w *writer) do(s *Store, n int) error {
 	return u.end(err)
 }
 
-// model returns what the writer's keys hold after unit last.
+// model returns what the writer's keys hold after unit last. It begins where the history went on from, if that is not
+// later: a history of thousands of lives would be repeated in each of them otherwise.
 func (w *writer) model(last int) map[int][]byte {
-	m := make(map[int][]byte)
-	for n := 1; n <= last; n++ {
+	m, from := make(map[int][]byte), 0
+	if w.valuesOf > 0 && w.valuesOf <= last {
+		m, from = maps.Clone(w.values), w.valuesOf
+	}
+	for n := from + 1; n <= last; n++ {
 		for _, o := range w.ops(n) {
 			switch o.kind {
 			case opSet:
@@ -315,6 +323,7 @@ func (h *history) verify(t *testing.T, s *Store, atLeast []int, goOn bool) {
 		}
 		if goOn {
 			w.next = last + 1
+			w.values, w.valuesOf = w.model(last), last
 			w.acked.Store(int64(last))
 			w.shown.Store(int64(last))
 		}
