@@ -8,8 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// A Lease is what a node of a cluster needs to answer: as long as it is valid, nobody else can have become the primary of
-// what is the node's. Its methods may be called from any goroutine.
+// A Lease lets a node of a cluster answer: while it is valid, no other node can have become the primary of the node's
+// ranges. Its methods may be called from any goroutine.
 type Lease interface {
 	// Mark returns how often the lease has lapsed and the version of the node's rows. A unit
 	// takes the mark before it looks up the owner of a key.
@@ -146,7 +146,7 @@ func (s *Server) mark() (still func() bool) {
 	return func() bool { return (*l).HeldSince(lapses) }
 }
 
-// shortest is how long what was run may wait here: so that the answers are back while somebody waits for them.
+// shortest returns how long replies may wait here for the lease, d at most, and reach the nodes that forwarded in time.
 func (f *forwardedConn) shortest(d time.Duration) time.Duration {
 	for i := range f.group.batches {
 		d = f.remainingWaitOf(&f.group.batches[i], d)

@@ -111,8 +111,8 @@ func TestCopyResumedWithinAValueSendsItsRest(t *testing.T) {
 	a.equal()
 }
 
-// What a copy that goes on within a collection removes of it is not found in the cache of the target either, where digests
-// with entries say what the target has.
+// A copy that resumes within a collection removes elements from the target's cache, too, where digests with entries say
+// what the target has.
 func TestCopyResumedWithinACollectionLeavesNoLines(t *testing.T) {
 	a := newApart(t)
 	key := []byte("key")

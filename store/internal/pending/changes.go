@@ -21,8 +21,8 @@ type Changes struct {
 	ordered int
 	// Version rises with each change, and when they are forgotten.
 	Version uint64
-	// Foreign are entries that another store has changed, which nobody here asks for now. One without a sub key is all
-	// entries of a collection.
+	// Foreign are entries that another store has changed; this unit does not read them. A change without a sub key stands
+	// for all entries of a collection.
 	Foreign []Change
 }
 
